@@ -1,0 +1,107 @@
+# One function per kind of target, so that a room's CMakeLists.txt is a list of files.
+
+function(zyx_compile_flags target)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
+  if(ZYX_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${ZYX_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${ZYX_SANITIZE})
+  endif()
+endfunction()
+
+# add_zyx_library(ZyxGraph A.cpp B.cpp LINK ZyxBase): a room without LLVM. Below Tensor nothing
+# throws, so exceptions are off.
+function(add_zyx_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  zyx_compile_flags(${name})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+function(zyx_use_mlir target)
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_definitions(${target} PUBLIC ${ZYX_LLVM_DEFINITIONS})
+  target_link_libraries(${target} PUBLIC MLIR LLVM)
+endfunction()
+
+# add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ... DEPENDS generated-target)
+function(add_zyx_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  zyx_compile_flags(${name})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  zyx_use_mlir(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# add_zyx_dialect(Kernel kernel): tables of include/zyx/Dialect/Kernel/IR/KernelOps.td (which
+# includes the dialect, types, attributes and enums), as target ZyxKernelIncGen.
+function(add_zyx_dialect Name namespace)
+  set(LLVM_TARGET_DEFINITIONS ${Name}Ops.td)
+  mlir_tablegen(${Name}Ops.h.inc -gen-op-decls -dialect=${namespace})
+  mlir_tablegen(${Name}Ops.cpp.inc -gen-op-defs -dialect=${namespace})
+  mlir_tablegen(${Name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${namespace})
+  mlir_tablegen(${Name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${namespace})
+  mlir_tablegen(${Name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${namespace})
+  mlir_tablegen(${Name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${namespace})
+  mlir_tablegen(${Name}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${Name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${Name}Dialect.h.inc -gen-dialect-decls -dialect=${namespace})
+  mlir_tablegen(${Name}Dialect.cpp.inc -gen-dialect-defs -dialect=${namespace})
+  add_public_tablegen_target(Zyx${Name}IncGen)
+  zyx_doc(${Name}Ops.td -gen-dialect-doc -dialect=${namespace} OUT dialect-${namespace}.md)
+endfunction()
+
+# add_zyx_passes(ZyxKernelPassesIncGen "ZyxKernel"): tables of Passes.td in this folder.
+function(add_zyx_passes target group docname)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${group})
+  add_public_tablegen_target(${target})
+  zyx_doc(Passes.td -gen-pass-doc OUT passes-${docname}.md)
+endfunction()
+
+# Pages are written to the build folder; utils/check-docs.py compares them with docs/generated.
+function(zyx_doc td)
+  cmake_parse_arguments(ARG "" "OUT" "" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(stem ${ARG_OUT})
+  tablegen(MLIR ${stem} ${ARG_UNPARSED_ARGUMENTS} "-I${CMAKE_CURRENT_SOURCE_DIR}")
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/docs/${stem}
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${stem} ${PROJECT_BINARY_DIR}/docs/${stem}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${stem})
+  string(REPLACE "." "-" id ${stem})
+  add_custom_target(zyx-doc-${id} DEPENDS ${PROJECT_BINARY_DIR}/docs/${stem})
+  set_property(GLOBAL APPEND PROPERTY ZYX_DOC_TARGETS zyx-doc-${id})
+endfunction()
+
+function(add_zyx_tool name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  zyx_compile_flags(${name})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  if(ARG_MLIR)
+    zyx_use_mlir(${name})
+    target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# add_zyx_unittest(BaseTests A.cpp LINK ZyxBase): one GoogleTest program per room.
+function(add_zyx_unittest name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  zyx_compile_flags(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock)
+  if(ARG_MLIR)
+    zyx_use_mlir(${name})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+endfunction()

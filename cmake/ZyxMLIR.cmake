@@ -1,0 +1,23 @@
+# Finds the pinned LLVM and MLIR. Everything links the shared libraries: a static copy of MLIR
+# beside them would register every option and TypeID twice.
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+set(MLIR_LINK_MLIR_DYLIB ON)
+set(LLVM_LINK_LLVM_DYLIB ON)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+separate_arguments(ZYX_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+# The headers that nearly every MLIR source reads, compiled once. clang++ on two cores spends
+# most of a build in them.
+add_library(ZyxMLIRPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
+target_include_directories(ZyxMLIRPrecompiled SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_compile_definitions(ZyxMLIRPrecompiled PRIVATE ${ZYX_LLVM_DEFINITIONS})
+target_precompile_headers(ZyxMLIRPrecompiled PRIVATE
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/Dialect.h>
+  <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
+  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/SCF/IR/SCF.h>
+  <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>)
+zyx_compile_flags(ZyxMLIRPrecompiled)
+target_compile_options(ZyxMLIRPrecompiled PRIVATE -fno-exceptions)

@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_GRAPH_GRAPH_H
+#define ZYX_GRAPH_GRAPH_H
+
+#include "zyx/Base/Hash.h"
+#include "zyx/Base/Shape.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace zyx::graph {
+
+/// The ops of the graph, generated from GraphOps.td: names, arities and kinds come from
+/// GraphOps.inc, which `utils/gen-graph-inc.py` writes and a test keeps fresh.
+enum class Op : uint8_t {
+#define ZYX_GRAPH_OP(Name, name, arity) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
+enum class UnaryKind : uint8_t {
+#define ZYX_GRAPH_UNARY(Name, name) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
+enum class BinaryKind : uint8_t {
+#define ZYX_GRAPH_BINARY(Name, name) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
+enum class ReduceKind : uint8_t {
+#define ZYX_GRAPH_REDUCE(Name, name) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
+std::string_view toString(Op op);
+std::string_view toString(UnaryKind kind);
+std::string_view toString(BinaryKind kind);
+std::string_view toString(ReduceKind kind);
+
+/// Index of a node in its graph's arena. Operands have smaller indices than their users.
+using NodeId = uint32_t;
+
+/// What a node has beside its operands. One plain struct for all ops; unused members stay at
+/// their defaults, so that equality and hashing need no switch.
+struct Attributes {
+  /// UnaryKind, BinaryKind or ReduceKind, as a number.
+  uint8_t kind = 0;
+  /// reduce: dimensions, increasing. permute: the operand's dimension for each result dimension.
+  /// gather, iota: one dimension.
+  std::vector<int64_t> dims;
+  /// constant: the dense little-endian elements, or one element that is repeated (`splat`).
+  std::vector<std::byte> value;
+  bool splat = false;
+  /// parameter: its name.
+  std::string name;
+  bool operator==(const Attributes &) const = default;
+};
+
+struct Node {
+  Op op;
+  Attributes attributes;
+  std::vector<NodeId> operands;
+  TensorType type;
+};
+
+/// Infers the type of a node from its operands, and refuses with a reason what is malformed.
+/// `requested` is the result type as written; ops whose result does not follow from their operands
+/// (constant, parameter, reshape, expand, cast, iota) check it, the others ignore it. This is the
+/// only place where shapes and dtypes are inferred: tensors and the MLIR dialect call it.
+Result<TensorType> inferType(Op op, const Attributes &attributes,
+                             std::span<const TensorType> operands, const TensorType &requested);
+
+/// Where a node came from, for diagnostics; no part of its identity.
+struct Location {
+  std::string file;
+  uint32_t line = 0, column = 0;
+};
+
+/// An output of a graph: a node and the name a caller asks for it by.
+struct Output {
+  std::string name;
+  NodeId node;
+};
+
+/// A tensor program as plain data: a hash-consed arena of nodes. Adding a node that exists returns
+/// the existing one. Not thread-safe.
+class Graph {
+public:
+  Result<NodeId> add(Op op, std::span<const NodeId> operands, Attributes attributes,
+                     TensorType requested = {}, Location location = {});
+
+  const Node &node(NodeId id) const { return nodes[id]; }
+  const Location &location(NodeId id) const { return locations[id]; }
+  size_t size() const { return nodes.size(); }
+
+  /// Inputs are parameter nodes in the order of the entry's arguments.
+  std::vector<NodeId> inputs;
+  std::vector<Output> outputs;
+  /// The entry's name.
+  std::string name = "main";
+
+  // Builders for C++ callers; each is `add` with the attributes filled in.
+  Result<NodeId> parameter(std::string name, TensorType type);
+  Result<NodeId> constant(TensorType type, std::vector<std::byte> value);
+  Result<NodeId> splat(TensorType type, std::vector<std::byte> element);
+  Result<NodeId> reshape(NodeId x, Shape shape);
+  Result<NodeId> expand(NodeId x, Shape shape);
+  Result<NodeId> permute(NodeId x, std::vector<int64_t> order);
+  Result<NodeId> reduce(ReduceKind kind, NodeId x, std::vector<int64_t> dims);
+  Result<NodeId> cast(NodeId x, DType dtype);
+  Result<NodeId> unary(UnaryKind kind, NodeId x);
+  Result<NodeId> binary(BinaryKind kind, NodeId a, NodeId b);
+  Result<NodeId> select(NodeId condition, NodeId a, NodeId b);
+  Result<NodeId> iota(TensorType type, int64_t dim);
+  Result<NodeId> gather(NodeId x, NodeId indices, int64_t dim);
+
+  /// Hash of what the graph computes: reachable nodes in canonical order, inputs and outputs, with
+  /// no locations.
+  Hash128 canonicalHash() const;
+
+  /// The versioned, checksummed byte form. `deserialize` validates everything: a file that it
+  /// accepts is a well-formed graph.
+  std::vector<std::byte> serialize() const;
+  static Result<Graph> deserialize(std::span<const std::byte> bytes);
+
+private:
+  std::vector<Node> nodes;
+  std::vector<Location> locations;
+  std::unordered_multimap<uint64_t, NodeId> interned;
+};
+
+} // namespace zyx::graph
+
+#endif // ZYX_GRAPH_GRAPH_H
