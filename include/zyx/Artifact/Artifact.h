@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_ARTIFACT_ARTIFACT_H
+#define ZYX_ARTIFACT_ARTIFACT_H
+
+#include "zyx/Base/Shape.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What the compiler hands to the runtime: one compiled entry as plain data.
+namespace zyx::artifact {
+
+/// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
+inline constexpr uint64_t alignment = 64;
+
+/// An input or output of the entry, dense and row-major.
+struct Argument {
+  std::string name;
+  TensorType type;
+  bool operator==(const Argument &) const = default;
+};
+
+enum class BufferKind : uint8_t { Input = 0, Output = 1, Arena = 2, Constant = 3 };
+
+/// A range of memory that commands name by its index in Artifact::buffers. Inputs and constants
+/// are never written.
+struct Buffer {
+  BufferKind kind = BufferKind::Arena;
+  /// Input, Output: the index of the argument. Arena, Constant: the byte offset in the arena or in
+  /// the constant blob, a multiple of `alignment`.
+  uint64_t position = 0;
+  /// In bytes; that of the argument's type for Input and Output.
+  uint64_t size = 0;
+  bool operator==(const Buffer &) const = default;
+};
+
+/// Machine code in a format that the target's device loads. "elf-so" is an ELF shared object that
+/// needs nothing but libc and libm.
+struct CodeBlob {
+  std::string format;
+  std::vector<std::byte> bytes;
+  bool operator==(const CodeBlob &) const = default;
+};
+
+/// Where a kernel came from; an empty file where unknown.
+struct SourceLocation {
+  std::string file;
+  uint32_t line = 0, column = 0;
+  bool operator==(const SourceLocation &) const = default;
+};
+
+/// A function in a code blob. In "elf-so" it is `extern "C"` of type KernelFunction.
+struct Kernel {
+  std::string symbol;
+  /// Index in Artifact::code.
+  uint32_t code = 0;
+  /// How many buffers and scalars every launch passes.
+  uint32_t numBuffers = 0, numScalars = 0;
+  /// For messages and profiles.
+  std::string name;
+  SourceLocation location;
+  bool operator==(const Kernel &) const = default;
+};
+
+/// A buffer, and a byte offset inside it.
+struct BufferRef {
+  uint32_t buffer = 0;
+  uint64_t offset = 0;
+  bool operator==(const BufferRef &) const = default;
+};
+
+struct Launch {
+  uint32_t kernel = 0;
+  std::vector<BufferRef> buffers;
+  /// Extents of the grid. Point (i, j, k) has the linear index (i * grid[1] + j) * grid[2] + k;
+  /// the runtime cuts [0, product) into ranges, and points may run in any order or at once.
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  std::vector<int64_t> scalars;
+  /// Work of the whole launch, by which the runtime decides whether threads pay; 0 = unknown.
+  uint64_t flops = 0, bytes = 0;
+  bool operator==(const Launch &) const = default;
+};
+
+/// Copies `size` bytes between ranges that do not overlap. An output that is an input or a
+/// constant is such a copy.
+struct Copy {
+  BufferRef source, destination;
+  uint64_t size = 0;
+  bool operator==(const Copy &) const = default;
+};
+
+/// Repeats the low `patternSize` (1, 2, 4 or 8) bytes of `pattern`; `size` is a multiple of it.
+struct Fill {
+  BufferRef destination;
+  uint64_t size = 0;
+  uint64_t pattern = 0;
+  uint8_t patternSize = 1;
+  bool operator==(const Fill &) const = default;
+};
+
+struct Command {
+  std::variant<Launch, Copy, Fill> action;
+  /// Indices of earlier commands that must be complete before this one starts. Running the
+  /// commands in their order, one at a time, always satisfies them.
+  std::vector<uint32_t> wait;
+  bool operator==(const Command &) const = default;
+};
+
+struct Artifact {
+  /// Name of the compiled function.
+  std::string entry;
+  /// "cpu", "c", ...: the device kind that loads the code.
+  std::string target;
+  /// CPU features that the code uses, by LLVM's names: "avx2", "avx512f".
+  std::vector<std::string> cpuFeatures;
+  std::vector<Argument> inputs, outputs;
+  std::vector<Buffer> buffers;
+  std::vector<std::byte> constants;
+  /// Bytes of scratch memory that one run needs.
+  uint64_t arenaSize = 0;
+  std::vector<CodeBlob> code;
+  std::vector<Kernel> kernels;
+  std::vector<Command> commands;
+  bool operator==(const Artifact &) const = default;
+
+  /// Checks every index, size, offset and wait list: what passes can be run without further
+  /// checks. The machine code itself is trusted.
+  Status verify() const;
+
+  /// The versioned, checksummed byte form: magic, format version, size, XXH3-128 of what follows,
+  /// zyx's version, contents.
+  std::vector<std::byte> serialize() const;
+  /// Refuses what is cut, corrupt, of another version, or does not verify. `name` (a path) starts
+  /// the messages.
+  static Result<Artifact> deserialize(std::span<const std::byte> bytes,
+                                      std::string_view name = "artifact");
+};
+
+/// What a kernel on a host device receives. Arena and constant buffers are aligned to `alignment`
+/// bytes, inputs and outputs at least to their element. The layout is the ABI of "elf-so" code.
+struct KernelArgs {
+  void *const *buffers;
+  const int64_t *scalars;
+};
+
+/// Computes the grid points with linear indices in [begin, end). Several calls on disjoint ranges
+/// may run at once.
+using KernelFunction = void (*)(const KernelArgs *args, int64_t begin, int64_t end);
+
+} // namespace zyx::artifact
+
+#endif // ZYX_ARTIFACT_ARTIFACT_H

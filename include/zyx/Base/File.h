@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_BASE_FILE_H
+#define ZYX_BASE_FILE_H
+
+#include "zyx/Base/Status.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zyx {
+
+/// An open regular file that is only read. Reads never touch a mapping: a file that another
+/// process truncates gives an error, not SIGBUS.
+class ReadOnlyFile {
+public:
+  static Result<ReadOnlyFile> open(const std::string &path);
+  ReadOnlyFile(ReadOnlyFile &&other) noexcept;
+  ReadOnlyFile &operator=(ReadOnlyFile &&other) noexcept;
+  ~ReadOnlyFile();
+
+  /// Size in bytes when the file was opened.
+  uint64_t size() const { return bytes; }
+  const std::string &path() const { return name; }
+  /// Fills `into` from `offset`; a failure where the file ends earlier.
+  Status read(uint64_t offset, std::span<std::byte> into) const;
+
+private:
+  ReadOnlyFile(int descriptor, uint64_t bytes, std::string name)
+      : descriptor(descriptor), bytes(bytes), name(std::move(name)) {}
+  int descriptor;
+  uint64_t bytes;
+  std::string name;
+};
+
+/// The contents of a regular file of at most `limit` bytes.
+Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit = UINT64_MAX);
+
+/// Writes a temporary file in the same folder, then renames it: at `path` there is either what was
+/// there before or all of `bytes`.
+Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
+
+} // namespace zyx
+
+#endif // ZYX_BASE_FILE_H
