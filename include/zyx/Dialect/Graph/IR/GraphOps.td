@@ -1,0 +1,292 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The specification of the graph: every device computes what stands here.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_GRAPH_IR_GRAPHOPS_TD
+#define ZYX_DIALECT_GRAPH_IR_GRAPHOPS_TD
+
+include "zyx/Dialect/Graph/IR/GraphDialect.td"
+include "zyx/Dialect/Graph/IR/GraphEnums.td"
+include "zyx/Dialect/Graph/IR/GraphInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Graph_Element : AnyTypeOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64,
+                               F8E4M3FN, F8E5M2],
+                              "bool, integer or float">;
+def Graph_Tensor : RankedTensorOf<[Graph_Element]>;
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+/// An op that is a node of the plain graph. `number` is stable: the byte form holds it. The
+/// verifier converts the operands to plain types and calls zyx::graph::inferType.
+class Graph_NodeOp<string name, int number, int numOperands, list<Trait> traits = []>
+    : Op<Graph_Dialect, name, traits # [Pure, DeclareOpInterfaceMethods<Graph_NodeOpInterface>]> {
+  int opcode = number;
+  int arity = numOperands;
+  let results = (outs Graph_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+/// A node whose type follows from its operands.
+class Graph_InferredOp<string name, int number, int numOperands, list<Trait> traits = []>
+    : Graph_NodeOp<name, number, numOperands, traits # [InferTypeOpAdaptor]>;
+
+/// The elements of the operand under other indices; computes nothing, and costs nothing where it
+/// is folded into the load of its operand.
+class Graph_ViewOp<string name, int number, list<Trait> traits = []>
+    : Graph_NodeOp<name, number, 1, traits> {
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Leaves
+//===----------------------------------------------------------------------===//
+
+def Graph_DenseElementsAttr
+    : ElementsAttrBase<CPred<"::llvm::isa<::mlir::DenseIntOrFPElementsAttr>($_self)">,
+                       "dense integer or float elements"> {
+  let storageType = "::mlir::DenseElementsAttr";
+  let returnType = "::mlir::DenseElementsAttr";
+  let convertFromStorage = "$_self";
+}
+
+def Graph_ConstantOp : Graph_NodeOp<"constant", 0, 0,
+    [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "A tensor known to the compiler";
+  let description = [{
+    The elements are one that is repeated (a splat), or at most 4096 bytes; more data is a
+    `graph.parameter`, because a compiler never frees its attributes.
+
+    ```mlir
+    %eps = graph.constant dense<1.0e-5> : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Graph_DenseElementsAttr:$value);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def Graph_ParameterOp : Graph_NodeOp<"parameter", 1, 0> {
+  let summary = "A tensor bound by name when the program is loaded";
+  let description = [{
+    Weights and other data that stay the same over many runs. Two parameters of one name are one
+    tensor and have one type. Arguments of the entry are parameters too, bound at each run; their
+    names differ from the names of these.
+
+    ```mlir
+    %w = graph.parameter "weights" : tensor<64x32xbf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+def Graph_IotaOp : Graph_NodeOp<"iota", 10, 0> {
+  let summary = "Each element is its own index along one dimension";
+  let description = [{
+    `result[i0, ..., in] = i_dim`, of an integer type; indices beyond its range wrap.
+
+    ```mlir
+    %columns = graph.iota dim = 1 : tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let assemblyFormat = "`dim` `=` $dim attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+def Graph_ReshapeOp : Graph_ViewOp<"reshape", 2> {
+  let summary = "The same elements in row-major order under other extents";
+  let description = [{
+    ```mlir
+    %y = graph.reshape %x : tensor<4x6xf32> -> tensor<2x2x6x1xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+}
+
+def Graph_ExpandOp : Graph_ViewOp<"expand", 3> {
+  let summary = "Repeats the element of dimensions of extent 1";
+  let description = [{
+    Operand and result have the same rank; where the extents differ, the operand's is 1, and every
+    index along that dimension reads its only element. New dimensions are made by a reshape before.
+
+    ```mlir
+    %y = graph.expand %x : tensor<4x1xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+}
+
+def Graph_PermuteOp : Graph_ViewOp<"permute", 4, [InferTypeOpAdaptor]> {
+  let summary = "Dimensions in another order";
+  let description = [{
+    `order` names, for each dimension of the result, the operand's dimension that it is:
+    `extent(result, i) = extent(x, order[i])`. A transposition has order [1, 0].
+
+    ```mlir
+    %y = graph.permute %x order = [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$order);
+  let assemblyFormat = "$x `order` `=` $order attr-dict `:` type($x) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+def Graph_CastOp : Graph_NodeOp<"cast", 6, 1> {
+  let summary = "Element-wise conversion of values to another type";
+  let description = [{
+    - integer to integer: the low bits (wraps), or the sign or zero extension;
+    - float to integer: towards zero, saturating at the ends of the range; NaN gives 0;
+    - integer or float to float: rounded once, to nearest even; beyond the range infinity, and NaN
+      where the type has no infinity (f8E4M3FN);
+    - to bool: `x != 0`, so NaN gives true; from bool: 0 or 1.
+
+    ```mlir
+    %y = graph.cast %x : tensor<4xbf16> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasFolder = 1;
+}
+
+def Graph_UnaryOp : Graph_InferredOp<"unary", 7, 1> {
+  let summary = "An element-wise function of one tensor";
+  let description = Graph_KindTable<!foreach(k, Graph_UnaryKinds, !cast<Graph_Kind>(k))>.rows # [{
+
+
+```mlir
+%y = graph.unary exp %x : tensor<4xf32>
+```
+  }];
+  let arguments = (ins EnumProp<Graph_UnaryKind>:$kind, Graph_Tensor:$x);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+}
+
+def Graph_BinaryOp : Graph_InferredOp<"binary", 8, 2, [SameTypeOperands]> {
+  let summary = "An element-wise function of two tensors of one type";
+  let description = Graph_KindTable<!foreach(k, Graph_BinaryKinds, !cast<Graph_Kind>(k))>.rows # [{
+
+
+The result has the operands' type; of a comparison it is a tensor of bools. The printed type is
+the operands'.
+
+```mlir
+%z = graph.binary add %a, %b : tensor<4xf32>
+%c = graph.binary lt %a, %b : tensor<4xf32>   // %c is a tensor<4xi1>
+```
+  }];
+  let arguments = (ins EnumProp<Graph_BinaryKind>:$kind, Graph_Tensor:$a, Graph_Tensor:$b);
+  let assemblyFormat = "$kind $a `,` $b attr-dict `:` type($a)";
+}
+
+def Graph_SelectOp : Graph_InferredOp<"select", 9, 3,
+    [AllTypesMatch<["a", "b"]>,
+     TypesMatchWith<"the condition is a tensor of bools of the operands' extents", "a", "condition",
+                    "::mlir::cast<::mlir::RankedTensorType>($_self).clone("
+                    "::mlir::IntegerType::get($_self.getContext(), 1))">]> {
+  let summary = "Element-wise choice";
+  let description = [{
+    `a` where the condition is true, `b` elsewhere. The side that is not chosen has no influence,
+    NaN included.
+
+    ```mlir
+    %y = graph.select %c, %a, %b : tensor<4xf32>   // %c is a tensor<4xi1>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
+  let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($a)";
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and gather
+//===----------------------------------------------------------------------===//
+
+def Graph_ReduceOp : Graph_InferredOp<"reduce", 5, 1> {
+  let summary = "Combines the elements along dimensions, which disappear";
+  let description = Graph_KindTable<!foreach(k, Graph_ReduceKinds, !cast<Graph_Kind>(k))>.rows # [{
+
+
+`dims` is increasing. Along dimensions of extent 0 the result is the one "of nothing".
+
+```mlir
+%r = graph.reduce add %x dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+```
+  }];
+  let arguments = (ins EnumProp<Graph_ReduceKind>:$kind, Graph_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = "$kind $x `dims` `=` $dims attr-dict `:` type($x) `->` type($result)";
+}
+
+def Graph_GatherOp : Graph_InferredOp<"gather", 11, 2> {
+  let summary = "Slices of a tensor, chosen by indices that are data";
+  let description = [{
+    The result's extents are those of `x` with dimension `dim` replaced by the extents of
+    `indices`, an integer tensor of any rank:
+    `result[p..., i..., q...] = x[p..., indices[i...], q...]`. An index below 0, or not below the
+    extent, gives 0.
+
+    ```mlir
+    %rows = graph.gather %x[%i] dim = 0 : (tensor<100x8xf32>, tensor<5xi64>) -> tensor<5x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$indices, I64Attr:$dim);
+  let assemblyFormat = [{
+    $x `[` $indices `]` `dim` `=` $dim attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+def Graph_GroupOp : Op<Graph_Dialect, "group", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "Ops that become one kernel";
+  let description = [{
+    The body sees nothing but its block arguments, one per operand, and has no effect beside its
+    results. A group means what its body means in place; forming groups and dissolving them changes
+    no value. Groups do not nest, and parameters stay outside. What holds inside a group that
+    `-zyx-search-form-groups` made is said in `docs/search.md`.
+
+    ```mlir
+    %y = graph.group(%p = %a : tensor<4xf32>, %q = %b : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = graph.binary add %p, %q : tensor<4xf32>
+      %1 = graph.unary exp %0 : tensor<4xf32>
+      graph.yield %1 : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBlock() { return getBody().front(); }
+  }];
+}
+
+def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"GroupOp">]> {
+  let summary = "The results of a group";
+  let description = [{
+    The `graph.group` around it has these values as its results.
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // ZYX_DIALECT_GRAPH_IR_GRAPHOPS_TD

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes include/zyx/Graph/GraphOps.inc from GraphOps.td, so that the rooms without LLVM name the
+same ops in the same order. With --check it only compares, and fails where the file is stale."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TD = "zyx/Dialect/Graph/IR/GraphOps.td"
+INC = ROOT / "include/zyx/Graph/GraphOps.inc"
+HEADER = """\
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Written by utils/gen-graph-inc.py from GraphOps.td; do not edit. Define the macros that are
+// wanted before including it: ZYX_GRAPH_OP(Name, name, arity), and per kind (Name, name)
+// ZYX_GRAPH_UNARY, ZYX_GRAPH_BINARY, ZYX_GRAPH_REDUCE. The order is the number in the byte form.
+//===----------------------------------------------------------------------===//
+"""
+
+
+def records(tblgen, include):
+    command = [tblgen, "--dump-json", f"-I{ROOT}/include", f"-I{include}", f"{ROOT}/include/{TD}"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def numbered(entries, what):
+    """Entries by number; the numbers must be 0, 1, 2, ... because enumerators are counted."""
+    entries = sorted(entries)
+    if [entry[0] for entry in entries] != list(range(len(entries))):
+        sys.exit(f"{TD}: the numbers of {what} are not 0 to {len(entries) - 1}")
+    return entries
+
+
+def generate(table):
+    instances = table["!instanceof"]
+    ops = [(r["opcode"], r["opName"].capitalize(), r["opName"], r["arity"])
+           for r in (table[name] for name in instances["Graph_NodeOp"])]
+    blocks = [("ZYX_GRAPH_OP", "Name, name, arity",
+               [f'{name}, {word}, {arity}' for _, name, word, arity in numbered(ops, "ops")])]
+    for family in ("Unary", "Binary", "Reduce"):
+        kinds = [(r["value"], r["symbol"], r["str"])
+                 for r in (table[name] for name in instances[f"Graph_{family}"])]
+        # The same list may be instantiated for the enum and for the table of the page.
+        kinds = numbered(set(kinds), f"{family.lower()} kinds")
+        blocks.append((f"ZYX_GRAPH_{family.upper()}", "Name, name",
+                       [f"{name}, {word}" for _, name, word in kinds]))
+    text = HEADER
+    for macro, parameters, _ in blocks:
+        text += f"\n#ifndef {macro}\n#define {macro}({parameters})\n#endif"
+    text += "\n"
+    for macro, _, entries in blocks:
+        text += "\n" + "".join(f"{macro}({entry})\n" for entry in entries)
+    return text + "\n" + "".join(f"#undef {macro}\n" for macro, _, _ in blocks)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tblgen", default="llvm-tblgen-22")
+    parser.add_argument("--mlir-include", default="/usr/lib/llvm-22/include")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    text = generate(records(arguments.tblgen, arguments.mlir_include))
+    if not arguments.check:
+        INC.write_text(text)
+    elif not INC.exists() or INC.read_text() != text:
+        sys.exit(f"{INC.relative_to(ROOT)} is stale: run utils/gen-graph-inc.py")
+
+
+if __name__ == "__main__":
+    main()
