@@ -1,0 +1,55 @@
+"""utils/check-docs.py notices stale pages, dead links and files that are gone."""
+import unittest
+
+from tree import Tree
+
+
+class CheckDocs(unittest.TestCase):
+    def check(self, files, *options):
+        with Tree(files) as tree:
+            return tree.run("check-docs.py", "--root", str(tree.root),
+                            *(o.replace("ROOT", str(tree.root)) for o in options))
+
+    def refuses(self, files, message, *options):
+        code, output = self.check(files, *options)
+        self.assertEqual(code, 1, output)
+        self.assertIn(message, output)
+
+    def test_dead_link(self):
+        self.refuses({"README.md": "see [layout](docs/layout.md)"},
+                     "README.md: the link docs/layout.md leads nowhere")
+
+    def test_missing_file(self):
+        self.refuses({"README.md": "run `utils/gone.sh`"}, "utils/gone.sh does not exist")
+        self.refuses({"README.md": "```sh\nutils/gone.sh --fast\n```\n"},
+                     "utils/gone.sh does not exist")
+
+    def test_good_page(self):
+        code, output = self.check({
+            "README.md": "[a](docs/a.md#part) [b](https://example.org) `utils/*.sh` `lib/`\n",
+            "docs/a.md": "[top](../README.md)", "utils/x.sh": "", "lib/x.cpp": ""})
+        self.assertEqual(code, 0, output)
+
+    def test_generated_pages(self):
+        fresh = {"build/docs/dialect-a.md": "new"}
+        self.refuses(fresh, "docs/generated/dialect-a.md: missing", "--build=ROOT/build")
+        self.refuses({**fresh, "docs/generated/dialect-a.md": "old"}, "dialect-a.md: stale",
+                     "--build=ROOT/build")
+        self.refuses({**fresh, "docs/generated/dialect-a.md": "new", "docs/generated/b.md": ""},
+                     "b.md: nothing writes it", "--build=ROOT/build")
+        self.refuses({}, "no generated pages", "--build=ROOT/build")
+        code, output = self.check({**fresh, "docs/generated/dialect-a.md": "new"},
+                                  "--build=ROOT/build")
+        self.assertEqual(code, 0, output)
+
+    def test_update_makes_them_fresh(self):
+        with Tree({"build/docs/a.md": "new", "docs/generated/b.md": "", "utils/x": ""}) as tree:
+            options = ("--root", str(tree.root), "--build", str(tree.root / "build"))
+            self.assertEqual(tree.run("check-docs.py", "--update", *options)[0], 0)
+            self.assertEqual((tree.root / "docs/generated/a.md").read_text(), "new")
+            self.assertFalse((tree.root / "docs/generated/b.md").exists())
+            self.assertEqual(tree.run("check-docs.py", *options)[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Checks that docs/ tells the truth about the tree.
+
+  utils/check-docs.py [--build FOLDER] [--update] [--root FOLDER]
+
+- Each page that TableGen writes (target zyx-docs, in FOLDER/docs) is the one in docs/generated;
+  --update copies them there instead.
+- Relative links of every .md file lead to a file.
+- Files that a page names between backquotes, or calls in a shell example, exist.
+Exits with 1 if something is wrong.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import sys
+
+TOP_FOLDERS = "benchmarks|cmake|docs|examples|include|lib|python|test|tools|utils"
+NAMED = re.compile(rf"(?:{TOP_FOLDERS})/[\w./*-]*")
+
+
+def check_generated(root, build, update):
+    source, target = build / "docs", root / "docs" / "generated"
+    fresh = {p.name: p for p in source.glob("*.md")}
+    old = {p.name: p for p in target.glob("*.md")}
+    if update:
+        target.mkdir(parents=True, exist_ok=True)
+        for name, page in fresh.items():
+            shutil.copyfile(page, target / name)
+        for name in old.keys() - fresh.keys():
+            old[name].unlink()
+        return
+    if not fresh:
+        yield f"{source}: no generated pages; build the target zyx-docs first"
+    for name, page in sorted(fresh.items()):
+        if name not in old:
+            yield f"docs/generated/{name}: missing; run utils/check-docs.py --update"
+        elif old[name].read_bytes() != page.read_bytes():
+            yield f"docs/generated/{name}: stale; run utils/check-docs.py --update"
+    for name in sorted(old.keys() - fresh.keys()):
+        yield f"docs/generated/{name}: nothing writes it any more"
+
+
+def pages(root):
+    for path in sorted(root.rglob("*.md")):
+        parts = path.relative_to(root).parts
+        if parts[0] not in {"build", ".git"} and parts[:2] != ("docs", "generated"):
+            yield path
+
+
+def without_fences(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def check_page(root, page):
+    name, text = page.relative_to(root), page.read_text()
+    prose = without_fences(text)
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:|#", link):
+            continue
+        if not (page.parent / link.split("#")[0]).exists():
+            yield f"{name}: the link {link} leads nowhere"
+    named = [(quoted, quoted) for quoted in re.findall(r"`([^`\n]+)`", prose)]
+    for fence in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        named += [(word, line) for line in fence.splitlines() for word in line.split()]
+    for word, context in named:
+        word = word.split()[0] if word.strip() else word
+        if not NAMED.fullmatch(word):
+            continue
+        if not any(root.glob(word.rstrip("/"))):
+            yield f"{name}: {word} does not exist (in: {context})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--build", type=pathlib.Path,
+                        help="the build folder; without it, generated pages are not compared")
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    errors = []
+    if options.update and not options.build:
+        parser.error("--update needs --build")
+    if options.build:
+        errors += check_generated(options.root, options.build, options.update)
+    count = 0
+    for page in pages(options.root):
+        count += 1
+        errors += check_page(options.root, page)
+    for error in errors:
+        print(error)
+    print(f"check-docs: {count} pages, {len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
+# suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME]
+# Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan.
+# Ends with "N passed, N failed" and exits with 1 if something failed.
+set -uo pipefail
+source "$(dirname "$0")/lib.sh"
+
+preset=release
+for option in "$@"; do
+  case $option in
+    --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
+    --preset=*) preset=${option#*=} ;;
+    --help | -h) sed -n '2,6s/^# \?//p' "$0"; exit 0 ;;
+    *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
+  esac
+done
+folder=$zyx_root/build/$preset
+began=$SECONDS passed=0 failed=0
+failures=()
+
+# check "name" command...: one step that counts as one test.
+check() {
+  if step "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1)) failures+=("$1")
+  fi
+}
+
+# Counts the tests of a JUnit file, as ctest and lit write them.
+count() {
+  local what=$1 file=$2 line
+  if ! line=$(python3 - "$file" <<'PY'
+import sys, xml.etree.ElementTree as tree
+cases = list(tree.parse(sys.argv[1]).getroot().iter("testcase"))
+bad = [c for c in cases if c.find("failure") is not None or c.find("error") is not None]
+skipped = [c for c in cases if c.find("skipped") is not None]
+print(len(cases) - len(bad) - len(skipped), len(bad))
+PY
+  ); then
+    failed=$((failed + 1)) failures+=("$what wrote no result")
+    return
+  fi
+  passed=$((passed + ${line% *})) failed=$((failed + ${line#* }))
+  [ "${line#* }" -eq 0 ] || failures+=("$what: ${line#* } failed")
+}
+
+# The demo's program on one device must count exactly this many correct rows.
+digits_count() {
+  local device=$1 train=$2 test=$3 expected=$4 output
+  output=$(digits "$preset" "$train" "$test" "--device=$device" --print) || {
+    echo "$output"
+    return 1
+  }
+  echo "$output"
+  grep -q "$expected correct" <<<"$output" || {
+    echo "expected: $expected correct"
+    return 1
+  }
+}
+
+step "install packages" "$zyx_root/utils/install.sh" || exit 1
+step "configure build/$preset" configure "$preset" || exit 1
+step "build everything" build "$preset" all zyx-docs || exit 1
+
+rm -f "$folder/ctest.xml" "$folder/lit.xml"
+# lit's tests are counted one by one, so ctest leaves them to lit.
+step "unit tests" ctest --test-dir "$folder" -LE '^lit$' -j "$(nproc)" --output-on-failure \
+  --output-junit "$folder/ctest.xml"
+count "unit tests" "$folder/ctest.xml"
+if [ -d "$folder/test/lit" ] || [ -f "$folder/test/lit.site.cfg.py" ]; then
+  step "lit tests" /usr/lib/llvm-22/bin/lit -s --xunit-xml-output "$folder/lit.xml" "$folder/test"
+  count "lit tests" "$folder/lit.xml"
+fi
+
+check "rooms" "$zyx_root/utils/check-rooms.py"
+check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
+check "diagnostics" "$zyx_root/utils/check-diagnostics.py"
+
+for device in cpu c reference; do
+  check "digits on $device, training rows 0-999, test rows 1000-1796" \
+    digits_count $device 0:1000 1000:1797 "767 of 797"
+  check "digits on $device, training rows 797-1796, test rows 0-796" \
+    digits_count $device 797:1797 0:797 "760 of 797"
+  check "digits on $device, training rows 300-1299, test rows 1300-1796" \
+    digits_count $device 300:1300 1300:1797 "473 of 497"
+done
+
+echo "== checked in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
+for failure in "${failures[@]}"; do
+  echo "FAILED: $failure"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,59 @@
+# Sourced by the scripts of this folder: steps that say what they do and how long they took.
+# Never run by itself.
+zyx_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Compiler output is shared between checkouts and precompiled headers.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$zyx_root}
+export CCACHE_NOHASHDIR=1
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+
+# step "what it does" command...: runs the command in a fresh line and prints its time.
+step() {
+  local what=$1 began ended status=0
+  shift
+  printf '== %s\n' "$what"
+  began=$(date +%s%N)
+  "$@" || status=$?
+  ended=$(date +%s%N)
+  local ms=$(((ended - began) / 1000000))
+  if [ $status -eq 0 ]; then
+    printf '== %s: done in %d.%01d s\n' "$what" $((ms / 1000)) $((ms % 1000 / 100))
+  else
+    printf '== %s: FAILED (exit %d) after %d.%01d s\n' "$what" $status $((ms / 1000)) \
+      $((ms % 1000 / 100))
+  fi
+  return $status
+}
+
+# configure PRESET [options]: does nothing where the build folder is configured already; ninja
+# itself reruns CMake when a list of files changes.
+configure() {
+  local preset=$1
+  shift
+  if [ $# -eq 0 ] && [ -f "$zyx_root/build/$preset/build.ninja" ]; then
+    echo "build/$preset is configured already"
+    return 0
+  fi
+  (cd "$zyx_root" && cmake --preset "$preset" "$@")
+}
+
+# build PRESET target...: one job per core, bounded by memory (a source that reads all of MLIR
+# takes about 1.5 GiB).
+build() {
+  local preset=$1 jobs memory
+  shift
+  memory=$(awk '/MemAvailable/ {print int($2 / 1572864)}' /proc/meminfo)
+  jobs=$(nproc)
+  [ "$memory" -ge "$jobs" ] || jobs=$((memory > 0 ? memory : 1))
+  ninja -C "$zyx_root/build/$preset" -j "$jobs" "$@"
+}
+
+# The digits program; training rows $2, test rows $3, both begin:end.
+digits() {
+  local preset=$1 train=$2 test=$3
+  shift 3
+  local data=$zyx_root/examples/digits.safetensors
+  "$zyx_root/build/$preset/bin/zyx-run" "$zyx_root/examples/digits-knn.mlir" --entry=knn \
+    --input=train_images="$data:images[$train]" --input=train_labels="$data:labels[$train]" \
+    --input=test_images="$data:images[$test]" --input=test_labels="$data:labels[$test]" "$@"
+}
