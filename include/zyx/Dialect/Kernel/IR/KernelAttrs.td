@@ -1,0 +1,162 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_IR_KERNELATTRS_TD
+#define ZYX_DIALECT_KERNEL_IR_KERNELATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "zyx/Dialect/Kernel/IR/KernelEnums.td"
+
+class Kernel_Attr<string name, string attrMnemonic> : AttrDef<Kernel_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// Maps of views
+//===----------------------------------------------------------------------===//
+
+def Kernel_BlockAttr : Kernel_Attr<"Block", "block"> {
+  let summary = "One strided block of a view's map";
+  let description = [{
+    Maps an index (i0, ..., in) inside `shape` to the number `offset + sum(i * stride)`. Entries are
+    affine expressions of the view's symbols, so `s1` is its second symbol operand. `valid` gives,
+    per dimension, the half-open interval of indices that exist; an index outside reads the load's
+    `other` and is not written. Without `valid` every index exists.
+
+    `#kernel.block<[256, 1024] strides [1024, 1]>`
+    `#kernel.block<[s0, 66] strides [64, 1] offset -1 valid [0 : s0, 1 : 65]>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::AffineExpr">:$shape,
+    ArrayRefParameter<"::mlir::AffineExpr">:$strides,
+    "::mlir::AffineExpr":$offset,
+    ArrayRefParameter<"::mlir::AffineExpr">:$validLow,
+    ArrayRefParameter<"::mlir::AffineExpr">:$validHigh);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    unsigned getRank() const { return getShape().size(); }
+    bool hasValid() const { return !getValidLow().empty(); }
+    /// The constant value of an entry, or std::nullopt where it depends on a symbol.
+    static std::optional<int64_t> constant(::mlir::AffineExpr expr);
+    /// A dense row-major block of a static shape.
+    static BlockAttr rowMajor(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape);
+  }];
+}
+
+def Kernel_MapAttr : Kernel_Attr<"Map", "map"> {
+  let summary = "How the indices of a view find elements of a buffer";
+  let description = [{
+    A list of blocks. The first is indexed by the view's user. The number it yields is split into
+    indices of the next block's shape, in row-major order, and so on; the last one's number is the
+    element's place in the buffer. Movement ops compose by prepending blocks, which merge where
+    strides allow, so that most maps have one. An index exists where every block says so.
+
+    `#kernel.map<[#kernel.block<[6] strides [1]>, #kernel.block<[2, 3] strides [1, 2]>]>`
+    reads a transposed 2x3 buffer as a row of six.
+  }];
+  let parameters = (ins ArrayRefParameter<"::zyx::kernel::BlockAttr">:$blocks);
+  let assemblyFormat = "`<` `[` $blocks `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    BlockAttr front() const { return getBlocks().front(); }
+    unsigned getRank() const { return front().getRank(); }
+    bool isSingleBlock() const { return getBlocks().size() == 1; }
+    /// Number of symbols that the entries mention.
+    unsigned getNumSymbols() const;
+    /// The whole of a row-major buffer.
+    static MapAttr identity(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts: where the elements of a tile or of an allocation are
+//===----------------------------------------------------------------------===//
+
+def Kernel_MemoryAttr : Kernel_Attr<"Memory", "memory"> {
+  let summary = "The layout of a tile that has been put into memory";
+  let description = [{
+    A tile converted to `#kernel.memory<private>` (or `shared`) is computed once and kept in row-major
+    order; converted back, it is read from there. This is how a schedule says `stage`.
+  }];
+  let parameters = (ins EnumParameter<Kernel_Space>:$space);
+  let assemblyFormat = "`<` $space `>`";
+}
+
+def Kernel_SharedAttr : Kernel_Attr<"Shared", "shared"> {
+  let summary = "The layout of an allocation in shared memory";
+  let description = [{
+    Rows of the innermost dimension, with 16-byte pieces permuted by exclusive-or with the row
+    number within `swizzle` bytes (0: not at all; 32, 64, 128: as the tensor copy engine of Hopper
+    and the descriptors of wgmma mean them). The innermost dimension then spans exactly `swizzle`
+    bytes.
+  }];
+  let parameters = (ins "unsigned":$swizzle);
+  let assemblyFormat = "`<` `swizzle` `=` $swizzle `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
+  let summary = "The layout of a tile in the registers of a warp or warp group";
+  let description = [{
+    Which thread holds which element is fixed by the instruction that makes or reads the tile:
+    `wgmma_acc` is the accumulator of wgmma m64nNk16 over 128 threads, `wgmma_a` its register form of
+    A, `mma_*` those of mma.sync over 32 threads, `mfma_acc` and `wmma_acc` those of AMD's units.
+    `arith` and `math` apply element by element and keep the layout.
+  }];
+  let parameters = (ins EnumParameter<Kernel_FragKind>:$kind);
+  let assemblyFormat = "`<` $kind `>`";
+}
+
+def Kernel_SliceAttr : Kernel_Attr<"Slice", "slice"> {
+  let summary = "The layout of a tile that a reduction made out of another layout";
+  let description = [{
+    The result of reducing dimension `dim` of a tile in layout `parent`: every thread that held
+    elements of a row holds the row's result.
+  }];
+  let parameters = (ins "unsigned":$dim, "::mlir::Attribute":$parent);
+  let assemblyFormat = "`<` `dim` `=` $dim `,` $parent `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+def Kernel_GridStepAttr : Kernel_Attr<"GridStep", "grid_step"> {
+  let summary = "Give each program of the grid `tile` elements of a parallel axis";
+  let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
+  let assemblyFormat = "`<` $axis `,` $tile `>`";
+  let genVerifyDecl = 1;
+}
+def Kernel_LoopStepAttr : Kernel_Attr<"LoopStep", "loop_step"> {
+  let summary = "Walk an axis in pieces of `tile` elements, one after the other";
+  let description = [{
+    A parallel axis becomes a loop around everything that depends on it; what does not depend on it
+    stays before the loop. Where the extent is no multiple, the rest is walked one by one. The
+    contraction axis of a dot becomes a loop that carries the accumulator.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
+  let assemblyFormat = "`<` $axis `,` $tile `>`";
+  let genVerifyDecl = 1;
+}
+def Kernel_StageStepAttr : Kernel_Attr<"StageStep", "stage_step"> {
+  let summary = "Put operand `operand` of the kernel's dot into memory before it is used";
+  let parameters = (ins "unsigned":$operand, EnumParameter<Kernel_Space>:$space);
+  let assemblyFormat = "`<` $operand `,` $space `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
+  let summary = "An ordered list of steps";
+  let description = [{
+    What `-zyx-kernel-apply-schedule` does to a kernel, in order. Each step is legal or refused with
+    a reason, and keeps the meaning by itself. A step names an axis: a name that `kernel.load` and
+    `kernel.iota` give to dimensions, shared by all dimensions that must agree.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$steps);
+  let assemblyFormat = "`<` `[` $steps `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ZYX_DIALECT_KERNEL_IR_KERNELATTRS_TD

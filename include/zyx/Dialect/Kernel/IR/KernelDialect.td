@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_IR_KERNELDIALECT_TD
+#define ZYX_DIALECT_KERNEL_IR_KERNELDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Kernel_Dialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::zyx::kernel";
+  let summary = "One kernel, for every machine";
+  let description = [{
+    A `kernel.func` is one launch. It is written in one of three forms, each checked by
+    `-zyx-kernel-verify-form`; lowering goes from the first to the last, and every emitter
+    consumes the last two.
+
+    - **tiled**: values are tiles, of builtin type `tensor<8x32xf32>`, and `arith` and `math` apply
+      to them as they are. Loads and stores name a view and the index of the tile's first element.
+      A fused chain is straight-line code. Right after conversion from `graph` the only tile is the
+      whole iteration space; a schedule splits it.
+    - **machine**: where the target has asynchronous copies or matrix units. Tiles carry layouts
+      (`#kernel.frag`, `#kernel.slice`), shared memory is explicit, roles of warps run side by side
+      and meet at barriers. Each op is one or a few instructions.
+    - **lowered**: `scf`, scalars and native 1-D vectors, private and shared allocations, workgroup
+      barriers. Emitters walk it once and optimise nothing.
+
+    Tiles are pure values: only `load`, `gather`, `store`, asynchronous copies and barriers touch
+    memory. Distinct buffer arguments never alias. Element types are signless; ops name the sign
+    where it matters. `i1` buffers hold one byte per element, 0 or 1.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // ZYX_DIALECT_KERNEL_IR_KERNELDIALECT_TD

@@ -1,0 +1,483 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_IR_KERNELOPS_TD
+#define ZYX_DIALECT_KERNEL_IR_KERNELOPS_TD
+
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "zyx/Dialect/Kernel/IR/KernelTypes.td"
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits>;
+
+// A tile, or in the lowered form a scalar or a native vector.
+def Kernel_Tile : RankedTensorOf<[AnyType], [HasStaticShapePred], "tile (a tensor of static shape)">;
+def Kernel_Value : AnyTypeOf<[Kernel_Tile, VectorOfRankAndType<[1], [AnySignlessInteger, AnyFloat, Index]>,
+  AnySignlessInteger, AnyFloat, Index], "tile, scalar or 1-D vector">;
+def Kernel_Scalar : AnyTypeOf<[AnySignlessInteger, AnyFloat, Index], "scalar">;
+def Kernel_IndexTile : RankedTensorOf<[AnySignlessInteger, Index], [HasStaticShapePred], "tile of integers">;
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInterface,
+    IsolatedFromAbove, Symbol]> {
+  let summary = "One launch";
+  let description = [{
+    Arguments are buffers in global memory, then scalars (`index` for sizes). Nothing is returned.
+    `schedule` says how a kernel of whole tiles is to be split; applying it empties it. `threads` is
+    the number of threads of a workgroup (1 where absent: on a CPU each program of the grid is one),
+    `cluster` the number of workgroups that share a cluster.
+
+    ```mlir
+    kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+      %xs = kernel.view %x map #kernel.map<[#kernel.block<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
+      %ys = kernel.view %y map #kernel.map<[#kernel.block<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
+      %c0 = arith.constant 0 : index
+      %t = kernel.load %xs[%c0] axes ["i"] : !kernel.view<1024xf32, global> -> tensor<1024xf32>
+      %d = arith.addf %t, %t : tensor<1024xf32>
+      kernel.store %d, %ys[%c0] : tensor<1024xf32>, !kernel.view<1024xf32, global>
+      kernel.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+    OptionalAttr<Kernel_ScheduleAttr>:$schedule,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$cluster);
+  let regions = (region AnyRegion:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
+  let skipDefaultBuilders = 1;
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Kernel_ReturnOp : Kernel_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"FuncOp">]> {
+  let summary = "End of a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_GridOp : Kernel_Op<"grid", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects,
+    AutomaticAllocationScope]> {
+  let summary = "The programs of a launch";
+  let description = [{
+    Runs the body once for every point of the grid, in any order and at the same time. Body argument
+    d runs from 0 below `extents[d]` in steps of `steps[d]`. A kernel has at most one grid, at its top;
+    before it stand only views and constants. On a CPU the runtime hands out ranges of the linear
+    (row-major) program number; on a GPU a program is a workgroup.
+
+    `kernel.grid (%m, %n) in [256, %size] step [8, 32] { ... }`
+  }];
+  let arguments = (ins Variadic<Index>:$dynamicExtents, DenseI64ArrayAttr:$staticExtents,
+    DenseI64ArrayAttr:$steps);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<::mlir::OpFoldResult>":$extents, "::llvm::ArrayRef<int64_t>":$steps)>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// Extents, constants where they are known.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedExtents();
+    ::mlir::Block::BlockArgListType getIndices() { return getBody().getArguments(); }
+  }];
+}
+
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["GridOp", "ElectOp", "RoleOp", "RolesOp"]>]> {
+  let summary = "End of a region";
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Kernel_ViewOp : Kernel_Op<"view", [Pure]> {
+  let summary = "Look at a buffer through a map";
+  let description = [{
+    `%v = kernel.view %buffer[%m, %n] map #kernel.map<[...]> : !kernel.buffer<f32, global> -> !kernel.view<?x?xf32, global>`;
+    the bracketed indices are the map's symbols s0, s1, ...
+  }];
+  let arguments = (ins Kernel_BufferType:$buffer, Variadic<Index>:$symbols, Kernel_MapAttr:$map);
+  let results = (outs Kernel_ViewType:$result);
+  let assemblyFormat = "$buffer (`[` $symbols^ `]`)? `map` $map attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_AllocOp : Kernel_Op<"alloc", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Memory of one program";
+  let description = [{
+    Uninitialised `private` (one program or thread) or `shared` (one workgroup) memory of a static
+    shape, row-major, 64-byte aligned (1024 with a swizzle). It lives until the kernel ends.
+  }];
+  let results = (outs Kernel_ViewType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_SubviewOp : Kernel_Op<"subview", [Pure]> {
+  let summary = "A box inside an allocation";
+  let description = [{
+    The box of the result's shape that begins at the indices; where the result has a smaller rank,
+    leading dimensions are dropped.
+
+    `%slot = kernel.subview %ring[%stage, %c0, %c0] : !kernel.view<4x128x64xbf16, shared> -> !kernel.view<128x64xbf16, shared>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices);
+  let results = (outs Kernel_ViewType:$result);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Read a tile, a vector or a scalar";
+  let description = [{
+    Reads the box of the result's shape that begins at the indices. Elements outside the view, or where
+    the view's map has no element, are `other` (zero where absent); a dimension in `in_bounds` is known to
+    have none outside. In the lowered form the result is a scalar, or a vector along the innermost
+    dimension, whose lanes are read where `mask` is set.
+
+    `axes` names the dimensions of a tile for schedules; equal names are one axis.
+
+    `%t = kernel.load %x[%m, %k] axes ["m", "k"] : !kernel.view<256x64xf32, global> -> tensor<8x64xf32>`
+    `%v = kernel.load %x[%i] mask %lanes : !kernel.view<1000xf32, global> -> vector<16xf32>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Optional<AnyType>:$mask,
+    Optional<Kernel_Scalar>:$other, OptionalAttr<StrArrayAttr>:$axes,
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let results = (outs Kernel_Value:$result);
+  let assemblyFormat = [{
+    $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
+    (`axes` $axes^)? (`in_bounds` $in_bounds^)? attr-dict `:` type($view) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// True where the tile is known to lie inside the view along dimension `dim`.
+    bool isInBounds(unsigned dim) { return getInBounds() && (*getInBounds())[dim]; }
+  }];
+}
+
+def Kernel_GatherOp : Kernel_Op<"gather", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Read elements at computed indices";
+  let description = [{
+    Element p of the result is the view's element at (index0[p], index1[p], ...): one tile of integers
+    per dimension of the view, all of the result's shape. An index outside the view reads zero.
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Kernel_IndexTile>:$indices);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `,` type($indices) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Write a tile, a vector or a scalar";
+  let description = [{
+    Writes the box that begins at the indices; elements outside the view are dropped. In the lowered
+    form a vector's lanes are written where `mask` is set.
+  }];
+  let arguments = (ins Kernel_Value:$value, Kernel_ViewType:$view, Variadic<Index>:$indices,
+    Optional<AnyType>:$mask, OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let assemblyFormat = [{
+    $value `,` $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`in_bounds` $in_bounds^)?
+    attr-dict `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isInBounds(unsigned dim) { return getInBounds() && (*getInBounds())[dim]; }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+def Kernel_DotOp : Kernel_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Contraction of two tiles";
+  let description = [{
+    `result[..., m, n] = acc[..., m, n] + sum over k of lhs[..., m, k] * rhs[..., k, n]`, both factors
+    converted to the accumulator's element type before they are multiplied. In floating point the order of
+    the sum and the use of fused multiply-add are free; integers wrap. Leading dimensions are batches.
+  }];
+  let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ReduceOp : Kernel_Op<"reduce", [Pure]> {
+  let summary = "Combine the elements of some dimensions of a tile";
+  let description = [{
+    `add` and `mul` of floating point may be combined in any order; `max` and `min` propagate NaN; `umax`,
+    `umin` are of unsigned integers; the order never shows elsewhere.
+
+    `%s = kernel.reduce add %x dims [1] : tensor<8x1024xf32> -> tensor<8xf32>`
+  }];
+  let arguments = (ins Kernel_CombineAttr:$kind, Kernel_Tile:$input, DenseI64ArrayAttr:$dims);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ScanOp : Kernel_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "Running combination along a dimension of a tile";
+  let description = [{
+    Element j of the result combines elements 0 to j (`exclusive`: 0 to j - 1, the first being the
+    identity) along `dim`.
+  }];
+  let arguments = (ins Kernel_CombineAttr:$kind, Kernel_Tile:$input, I64Attr:$dim, UnitAttr:$exclusive);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$kind $input `dim` $dim (`exclusive` $exclusive^)? attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def Kernel_SplatOp : Kernel_Op<"splat", [Pure]> {
+  let summary = "A tile of one value";
+  let arguments = (ins Kernel_Scalar:$value);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_BroadcastOp : Kernel_Op<"broadcast", [Pure]> {
+  let summary = "Repeat a tile along new dimensions";
+  let description = [{
+    `dims[i]` is the result dimension of operand dimension i (increasing); along the others the operand
+    is repeated. An empty list repeats a tile of rank 0.
+
+    `%b = kernel.broadcast %row dims [0] : tensor<8xf32> -> tensor<8x1024xf32>`
+  }];
+  let arguments = (ins Kernel_Tile:$input, DenseI64ArrayAttr:$dims);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$input `dims` $dims attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_TransposeOp : Kernel_Op<"transpose", [Pure]> {
+  let summary = "Permute the dimensions of a tile";
+  let description = "Result dimension i is operand dimension `order[i]`.";
+  let arguments = (ins Kernel_Tile:$input, DenseI64ArrayAttr:$order);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$input `order` $order attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ReshapeOp : Kernel_Op<"reshape", [Pure]> {
+  let summary = "Another shape for the same elements in row-major order";
+  let arguments = (ins Kernel_Tile:$input);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_IotaOp : Kernel_Op<"iota", [Pure]> {
+  let summary = "A tile of its own indices";
+  let description = [{
+    The element's index along `dim`, plus `base`: the place of the tile in the whole. Integers wrap;
+    floating point takes the nearest value.
+  }];
+  let arguments = (ins Optional<Index>:$base, I64Attr:$dim, OptionalAttr<StrArrayAttr>:$axes);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "`dim` $dim (`base` $base^)? (`axes` $axes^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_ConvertOp : Kernel_Op<"convert", [Pure]> {
+  let summary = "The same tile in another layout";
+  let description = [{
+    `%s = kernel.convert %t : tensor<64x32xf32> -> tensor<64x32xf32, #kernel.memory<private>>` stages a tile:
+    it is computed once and kept.
+  }];
+  let arguments = (ins Kernel_Tile:$input);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and workgroups
+//===----------------------------------------------------------------------===//
+
+def Kernel_IdOp : Kernel_Op<"id", [Pure]> {
+  let summary = "Which thread or workgroup this is";
+  let description = [{
+    `thread`: within the workgroup, or inside a role within its instance. `workgroup` and
+    `num_workgroups`: of the launch, for kernels that walk their tiles themselves (persistent ones);
+    with clusters, they count clusters. `cluster_rank`: of this workgroup in its cluster.
+  }];
+  let arguments = (ins Kernel_IdKindAttr:$kind);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$kind attr-dict";
+}
+
+def Kernel_BarrierOp : Kernel_Op<"barrier"> {
+  let summary = "Wait until all threads of the scope have come here";
+  let description = [{
+    Memory that they wrote before is visible to all of them after. With `async`, writes to shared memory
+    are visible to asynchronous copies as well.
+  }];
+  let arguments = (ins Kernel_ScopeAttr:$scope, UnitAttr:$async);
+  let assemblyFormat = "$scope (`async` $async^)? attr-dict";
+}
+
+def Kernel_RolesOp : Kernel_Op<"roles", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {
+  let summary = "Groups of threads that run different code side by side";
+  let description = [{
+    Holds `kernel.role` ops and nothing else. Their threads, in order, make up the workgroup. A kernel
+    has at most one; what follows it runs on no thread before all roles have ended.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Kernel_RoleOp : Kernel_Op<"role", [SingleBlockImplicitTerminator<"YieldOp">, HasParent<"RolesOp">]> {
+  let summary = "The code of one group of threads";
+  let description = [{
+    `count` instances of `threads` threads each; the region's argument is the number of the instance.
+    `registers` asks for that many registers a thread. With `single`, one thread of each instance runs
+    the code.
+
+    `kernel.role "consumer" count 2 threads 128 registers 232 { ^bb0(%instance: index): ... }`
+  }];
+  let arguments = (ins StrAttr:$name, ConfinedAttr<I64Attr, [IntPositive]>:$count,
+    ConfinedAttr<I64Attr, [IntPositive]>:$threads, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$registers,
+    UnitAttr:$single);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `count` $count `threads` $threads (`registers` $registers^)? (`single` $single^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_ElectOp : Kernel_Op<"elect", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, NoRegionArguments]> {
+  let summary = "Code for one thread of the role or workgroup";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Transaction barriers and asynchronous copies
+//===----------------------------------------------------------------------===//
+
+def Kernel_BarriersOp : Kernel_Op<"barriers"> {
+  let summary = "Make transaction barriers";
+  let description = [{
+    Each completes a phase when `arrivals` arrivals, and the bytes announced by `expect`, have come. They are
+    ready for every thread (of the cluster) at the next workgroup or cluster barrier.
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$arrivals);
+  let results = (outs Kernel_BarriersType:$result);
+  let assemblyFormat = "`arrivals` $arrivals attr-dict `:` type($result)";
+}
+
+def Kernel_ExpectOp : Kernel_Op<"expect"> {
+  let summary = "Arrive, and announce bytes that asynchronous copies will bring";
+  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+  let assemblyFormat = "$barriers `[` $slot `]` `bytes` $bytes attr-dict `:` type($barriers)";
+}
+
+def Kernel_ArriveOp : Kernel_Op<"arrive"> {
+  let summary = "One arrival on behalf of the role's instance";
+  let description = [{
+    In a cluster, `to` names the workgroup whose barrier is meant.
+  }];
+  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, Optional<Index>:$to);
+  let assemblyFormat = "$barriers `[` $slot `]` (`to` $to^)? attr-dict `:` type($barriers)";
+}
+
+def Kernel_WaitOp : Kernel_Op<"wait"> {
+  let summary = "Wait until a barrier has completed the phase of this parity";
+  let description = [{
+    Before the first phase completes, waiting for parity 1 returns at once, for parity 0 it blocks.
+  }];
+  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, I1:$parity);
+  let assemblyFormat = "$barriers `[` $slot `]` `parity` $parity attr-dict `:` type($barriers)";
+}
+
+def Kernel_AsyncLoadOp : Kernel_Op<"async_load"> {
+  let summary = "Start a copy of a box from global to shared memory";
+  let description = [{
+    The box has the shape of `slot`, which may lack leading dimensions; elements outside the view are
+    zero. When it has arrived, its bytes count at `barriers[at]`. `multicast` is a bit per workgroup of
+    the cluster that gets the same bytes at the same place. One thread starts it.
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Kernel_ViewType:$slot,
+    Kernel_BarriersType:$barriers, Index:$at, OptionalAttr<I64Attr>:$multicast);
+  let assemblyFormat = [{
+    $view `[` $indices `]` `to` $slot `signal` $barriers `[` $at `]` (`multicast` $multicast^)? attr-dict
+    `:` type($view) `,` type($slot) `,` type($barriers)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_AsyncStoreOp : Kernel_Op<"async_store"> {
+  let summary = "Start a copy of a box from shared to global memory";
+  let description = [{
+    Elements outside the view are dropped. Each op is one group for `async_wait`. One thread starts it.
+  }];
+  let arguments = (ins Kernel_ViewType:$slot, Kernel_ViewType:$view, Variadic<Index>:$indices);
+  let assemblyFormat = "$slot `to` $view `[` $indices `]` attr-dict `:` type($slot) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def Kernel_AsyncWaitOp : Kernel_Op<"async_wait"> {
+  let summary = "Wait until at most `pending` of this thread's stores are unfinished";
+  let description = "With `read` it is enough that shared memory has been read and may be written again.";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending, UnitAttr:$read);
+  let assemblyFormat = "`pending` $pending (`read` $read^)? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous matrix units
+//===----------------------------------------------------------------------===//
+
+def Kernel_MmaFenceOp : Kernel_Op<"mma_fence"> {
+  let summary = "Order register and shared-memory writes before the matrix instructions that follow";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_MmaAsyncOp : Kernel_Op<"mma_async"> {
+  let summary = "Start a contraction on the matrix unit";
+  let description = [{
+    `result = acc + lhs x rhs` over the tile in one asynchronous group of instructions. `lhs` is a view of
+    shared memory, [m, k] or with `transpose_lhs` [k, m], or a tile in registers (`#kernel.frag<wgmma_a>`);
+    `rhs` is a view, [n, k] with `transpose_rhs` or [k, n]. Without `acc` it starts from zero. The result may
+    be read only behind `mma_wait`, and used as `acc` of the next before it.
+  }];
+  let arguments = (ins AnyTypeOf<[Kernel_ViewType, Kernel_Tile]>:$lhs, Kernel_ViewType:$rhs,
+    Optional<Kernel_Tile>:$acc, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`acc` $acc^ `:` type($acc))? attr-dict
+    `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_MmaCommitOp : Kernel_Op<"mma_commit"> {
+  let summary = "Close a group of asynchronous contractions";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_MmaWaitOp : Kernel_Op<"mma_wait"> {
+  let summary = "Wait until at most `pending` groups are unfinished";
+  let description = [{
+    Takes accumulators and gives them back, so that nothing that reads them can move before the wait.
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending, Variadic<Kernel_Tile>:$accumulators);
+  let results = (outs Variadic<Kernel_Tile>:$results);
+  let assemblyFormat = "`pending` $pending ($accumulators^ `:` type($accumulators))? attr-dict (`->` type($results)^)?";
+  let hasVerifier = 1;
+}
+
+#endif // ZYX_DIALECT_KERNEL_IR_KERNELOPS_TD
