@@ -22,7 +22,7 @@ struct PrintOptions {
 };
 
 /// The text of NumPy's `str(array)`: "[[1.  2.5]\n [3.  4. ]]", without a final newline. bf16 and
-/// f8 print the shortest digits that give the same value in their format, as f16 and f32 do.
+/// f8, which NumPy lacks, print as the f32 of the same value.
 std::string toString(const HostTensor &tensor, const PrintOptions &options = {});
 
 } // namespace zyx::io

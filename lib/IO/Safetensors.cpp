@@ -1,0 +1,226 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/IO/Safetensors.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+using namespace zyx;
+using namespace zyx::io;
+
+namespace {
+
+/// The limit of the format's own implementation.
+constexpr uint64_t maxHeaderBytes = 100'000'000;
+
+constexpr std::pair<std::string_view, DType> dtypes[] = {
+    {"BOOL", DType::Bool},        {"I8", DType::I8},        {"I16", DType::I16},
+    {"I32", DType::I32},          {"I64", DType::I64},      {"U8", DType::U8},
+    {"U16", DType::U16},          {"U32", DType::U32},      {"U64", DType::U64},
+    {"F16", DType::F16},          {"BF16", DType::BF16},    {"F32", DType::F32},
+    {"F64", DType::F64},          {"F8_E4M3", DType::F8E4M3FN}, {"F8_E5M2", DType::F8E5M2},
+};
+
+/// Receives the header as events: an object of tensors, each an object of "dtype", "shape" and
+/// "data_offsets". Nothing is built for JSON that has another form, and the only nesting that is
+/// accepted is that of the format, so a hostile header costs no more than its own length.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+public:
+  Status failure;
+  std::vector<SafetensorsFile::Entry> entries;
+
+  bool start_object(size_t) override {
+    if (state == State::Start)
+      return to(State::Names);
+    if (state != State::Names)
+      return unexpected();
+    return to(current == "__metadata__" ? State::Metadata : State::Tensor);
+  }
+  bool end_object() override {
+    if (state == State::Names)
+      return to(State::End);
+    return state == State::Tensor ? finishTensor() : to(State::Names);
+  }
+  bool key(string_t &name) override {
+    field = name;
+    if (state == State::Tensor || state == State::Metadata)
+      return fields.insert(name).second || fail("has the duplicate field '" + name + "'");
+    current = name;
+    fields.clear();
+    dtype.reset();
+    shape.clear();
+    offsets.clear();
+    return names.insert(name).second || fail("is a duplicate");
+  }
+  bool string(string_t &value) override {
+    if (state == State::Metadata)
+      return true;
+    if (state != State::Tensor || field != "dtype")
+      return unexpected();
+    for (const auto &[name, known] : dtypes)
+      if (name == value)
+        dtype = known;
+    return dtype || fail("has the unsupported dtype '" + value + "'");
+  }
+  bool start_array(size_t) override {
+    if (state == State::Tensor && field == "shape")
+      return to(State::Shape);
+    if (state == State::Tensor && field == "data_offsets")
+      return to(State::Offsets);
+    return unexpected();
+  }
+  bool end_array() override { return to(State::Tensor); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (state == State::Offsets && offsets.size() < 2) {
+      offsets.push_back(value);
+      return true;
+    }
+    if (state != State::Shape)
+      return unexpected();
+    if (shape.size() == static_cast<size_t>(maxRank))
+      return fail("has more than " + std::to_string(maxRank) + " dimensions");
+    if (value > INT64_MAX)
+      return fail("has the extent " + std::to_string(value));
+    shape.push_back(static_cast<int64_t>(value));
+    return true;
+  }
+  bool number_integer(number_integer_t) override { return unexpected(); }
+  bool number_float(number_float_t, const string_t &) override { return unexpected(); }
+  bool null() override { return unexpected(); }
+  bool boolean(bool) override { return unexpected(); }
+  bool binary(binary_t &) override { return unexpected(); }
+  bool parse_error(size_t position, const std::string &,
+                   const nlohmann::detail::exception &) override {
+    if (failure.isOk())
+      failure = Status::dataCorruption("the header is no JSON at byte " +
+                                       std::to_string(position));
+    return false;
+  }
+
+private:
+  enum class State { Start, Names, Metadata, Tensor, Shape, Offsets, End };
+
+  bool to(State next) {
+    state = next;
+    return true;
+  }
+  bool fail(const std::string &why) {
+    failure = Status::dataCorruption("tensor '" + current + "' " + why);
+    return false;
+  }
+  bool unexpected() {
+    failure = Status::dataCorruption("the header has not the form of safetensors" +
+                                     (current.empty() ? "" : ", at '" + current + "'"));
+    return false;
+  }
+
+  bool finishTensor() {
+    if (fields != std::set<std::string>{"data_offsets", "dtype", "shape"})
+      return fail("lacks one of dtype, shape, data_offsets, or has more");
+    TensorType type{*dtype, shape};
+    Result<int64_t> size = byteSize(type);
+    if (!size)
+      return fail("is refused: " + size.status().message());
+    if (offsets.size() != 2 || offsets[0] > offsets[1] ||
+        offsets[1] - offsets[0] != static_cast<uint64_t>(*size))
+      return fail("has offsets that do not span the " + std::to_string(*size) + " bytes of " +
+                  zyx::toString(type));
+    entries.push_back({current, std::move(type), offsets[0], static_cast<uint64_t>(*size)});
+    return to(State::Names);
+  }
+
+  State state = State::Start;
+  std::string current, field;
+  std::set<std::string> names, fields;
+  std::optional<DType> dtype;
+  Shape shape;
+  std::vector<uint64_t> offsets;
+};
+
+/// Sorts by offset, checks that the tensors cover [0, dataSize) exactly, and moves the offsets to
+/// count from the start of the file.
+Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset,
+             uint64_t dataSize) {
+  std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
+    return std::tie(a.offset, a.size, a.name) < std::tie(b.offset, b.size, b.name);
+  });
+  uint64_t end = 0;
+  for (SafetensorsFile::Entry &entry : entries) {
+    if (entry.offset != end)
+      return Status::dataCorruption("tensor '" + entry.name + "' starts at byte " +
+                                    std::to_string(entry.offset) + " of the data, but " +
+                                    std::to_string(end) + " is the end of the one before");
+    end = entry.offset + entry.size;
+    if (end > dataSize)
+      return Status::dataCorruption("tensor '" + entry.name + "' ends at byte " +
+                                    std::to_string(end) + " of " + std::to_string(dataSize) +
+                                    " bytes of data");
+    entry.offset += dataOffset;
+  }
+  if (end != dataSize)
+    return Status::dataCorruption("the data has " + std::to_string(dataSize - end) +
+                                  " bytes that belong to no tensor");
+  return Status::ok();
+}
+
+Result<std::vector<SafetensorsFile::Entry>> readHeader(const ReadOnlyFile &file) {
+  std::byte prefix[8];
+  if (file.size() < sizeof(prefix))
+    return Status::dataCorruption("too short for a safetensors file");
+  ZYX_RETURN_IF_ERROR(file.read(0, prefix));
+  uint64_t length = 0;
+  for (size_t i = sizeof(prefix); i-- > 0;)
+    length = length << 8 | std::to_integer<uint64_t>(prefix[i]);
+  if (length > maxHeaderBytes)
+    return Status::dataCorruption("the header claims " + std::to_string(length) +
+                                  " bytes; at most " + std::to_string(maxHeaderBytes) +
+                                  " are accepted");
+  if (length > file.size() - sizeof(prefix))
+    return Status::dataCorruption("the header claims " + std::to_string(length) + " bytes of " +
+                                  std::to_string(file.size() - sizeof(prefix)));
+  std::vector<std::byte> header(length);
+  ZYX_RETURN_IF_ERROR(file.read(sizeof(prefix), header));
+  const auto *text = reinterpret_cast<const char *>(header.data());
+  HeaderReader reader;
+  if (!nlohmann::json::sax_parse(text, text + length, &reader))
+    return reader.failure;
+  const uint64_t dataOffset = sizeof(prefix) + length;
+  ZYX_RETURN_IF_ERROR(place(reader.entries, dataOffset, file.size() - dataOffset));
+  return std::move(reader.entries);
+}
+
+} // namespace
+
+Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  Result<std::vector<Entry>> entries = readHeader(file);
+  if (!entries)
+    return Status(entries.status().code(), path + ": " + entries.status().message());
+  return SafetensorsFile(std::move(file), std::move(*entries));
+}
+
+const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const {
+  auto found = std::find_if(entries.begin(), entries.end(),
+                            [&](const Entry &entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
+  const Entry *entry = find(name);
+  if (!entry)
+    return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
+  HostTensor tensor{entry->type, std::vector<std::byte>(entry->size)};
+  ZYX_RETURN_IF_ERROR(file.read(entry->offset, tensor.data));
+  // Other bytes than 0 and 1 are undefined to kernels.
+  if (tensor.type.dtype == DType::Bool)
+    for (std::byte &element : tensor.data)
+      element = std::byte{element != std::byte{0}};
+  return tensor;
+}

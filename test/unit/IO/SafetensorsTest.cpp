@@ -1,0 +1,177 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "../TestFiles.h"
+#include "zyx/IO/Safetensors.h"
+
+#include <gmock/gmock.h>
+
+using namespace zyx;
+using io::SafetensorsFile;
+using testing::HasSubstr;
+
+namespace {
+
+std::string file(const std::string &header, const std::string &data) {
+  std::string bytes;
+  for (int shift = 0; shift < 64; shift += 8)
+    bytes += static_cast<char>(header.size() >> shift);
+  return bytes + header + data;
+}
+
+Result<SafetensorsFile> openBytes(const std::string &bytes) {
+  TemporaryPath path("x.safetensors");
+  writeBytes(path, bytes);
+  return SafetensorsFile::open(path);
+}
+
+std::string refusal(const std::string &header, const std::string &data) {
+  Result<SafetensorsFile> result = openBytes(file(header, data));
+  EXPECT_FALSE(result.isOk()) << header;
+  EXPECT_THAT(result.status().message(), HasSubstr("x.safetensors: "));
+  return result.status().message();
+}
+
+const std::string twoTensors =
+    R"({"__metadata__": {"made": "by hand"},
+        "w": {"dtype": "F32", "shape": [2, 1], "data_offsets": [2, 10]},
+        "b": {"dtype": "BOOL", "shape": [2], "data_offsets": [0, 2]},
+        "none": {"dtype": "BF16", "shape": [0, 9], "data_offsets": [10, 10]}} )";
+const std::string twoTensorsData("\1\7aaaabbbb", 10);
+
+TEST(SafetensorsTest, ListsAndReadsByName) {
+  auto opened = openBytes(file(twoTensors, twoTensorsData));
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  ASSERT_EQ(opened->tensors().size(), 3u);
+  EXPECT_EQ(opened->tensors()[0].name, "b");
+  EXPECT_EQ(opened->tensors()[1].name, "w");
+  ASSERT_NE(opened->find("w"), nullptr);
+  EXPECT_EQ(opened->find("w")->type, (TensorType{DType::F32, {2, 1}}));
+  auto w = opened->read("w");
+  ASSERT_TRUE(w.isOk());
+  EXPECT_EQ(std::memcmp(w->data.data(), "aaaabbbb", 8), 0);
+  EXPECT_EQ(*opened->read("b"), tensorOf<uint8_t>(DType::Bool, {2}, {1, 1}));
+  EXPECT_TRUE(opened->read("none")->data.empty());
+  EXPECT_THAT(opened->read("v").status().message(), HasSubstr("no tensor 'v'"));
+}
+
+TEST(SafetensorsTest, KnowsEveryDType) {
+  const std::pair<const char *, DType> all[] = {
+      {"BOOL", DType::Bool}, {"I8", DType::I8},   {"I16", DType::I16},
+      {"I32", DType::I32},   {"I64", DType::I64}, {"U8", DType::U8},
+      {"U16", DType::U16},   {"U32", DType::U32}, {"U64", DType::U64},
+      {"F16", DType::F16},   {"BF16", DType::BF16}, {"F32", DType::F32},
+      {"F64", DType::F64},   {"F8_E4M3", DType::F8E4M3FN}, {"F8_E5M2", DType::F8E5M2}};
+  for (auto [name, dtype] : all) {
+    const auto size = static_cast<size_t>(byteSize(dtype));
+    auto opened = openBytes(file(R"({"x": {"dtype": ")" + std::string(name) +
+                                     R"(", "shape": [], "data_offsets": [0, )" +
+                                     std::to_string(size) + "]}}",
+                                 std::string(size, 'x')));
+    ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+    EXPECT_EQ(opened->tensors()[0].type, (TensorType{dtype, {}}));
+  }
+}
+
+TEST(SafetensorsTest, AcceptsAnEmptyFile) {
+  auto opened = openBytes(file("{}", ""));
+  ASSERT_TRUE(opened.isOk());
+  EXPECT_TRUE(opened->tensors().empty());
+}
+
+TEST(SafetensorsTest, RefusesEveryTruncation) {
+  const std::string whole = file(twoTensors, twoTensorsData);
+  for (size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(openBytes(whole.substr(0, size)).isOk()) << size;
+  EXPECT_FALSE(openBytes(whole + "x").isOk());
+}
+
+TEST(SafetensorsTest, SurvivesEveryFlippedByteOfTheHeader) {
+  const std::string whole = file(twoTensors, twoTensorsData);
+  for (size_t i = 0; i < whole.size() - twoTensorsData.size(); ++i)
+    for (int mask : {0x01, 0x10, 0xff}) {
+      std::string bytes = whole;
+      bytes[i] = static_cast<char>(bytes[i] ^ mask);
+      TemporaryPath path("flip.safetensors");
+      writeBytes(path, bytes);
+      auto opened = SafetensorsFile::open(path);
+      if (opened.isOk())
+        for (const SafetensorsFile::Entry &entry : opened->tensors())
+          EXPECT_TRUE(opened->read(entry.name).isOk());
+    }
+}
+
+TEST(SafetensorsTest, ReportsAFileThatShrinksAfterOpening) {
+  TemporaryPath path("shrinks.safetensors");
+  writeBytes(path, file(twoTensors, twoTensorsData));
+  auto opened = SafetensorsFile::open(path);
+  ASSERT_TRUE(opened.isOk());
+  ASSERT_EQ(::truncate(path.path.c_str(), 20), 0);
+  EXPECT_EQ(opened->read("w").status().code(), ErrorCode::IoError);
+}
+
+TEST(SafetensorsTest, RefusesHeadersThatLie) {
+  EXPECT_THAT(openBytes("1234567").status().message(), HasSubstr("too short for a safetensors file"));
+  EXPECT_THAT(openBytes(std::string("\0\0\0\0\0\0\0\x80", 8)).status().message(),
+              HasSubstr("claims 9223372036854775808 bytes; at most 100000000 are accepted"));
+  EXPECT_THAT(openBytes(std::string("\x9\0\0\0\0\0\0\0{}", 10)).status().message(),
+              HasSubstr("the header claims 9 bytes of 2"));
+  auto one = [](const std::string &fields, const std::string &data = "1234") {
+    return refusal(R"({"x": {)" + fields + "}}", data);
+  };
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [2], "data_offsets": [0, 4])"),
+              HasSubstr("tensor 'x' has offsets that do not span the 8 bytes of f32[2]"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 0])"),
+              HasSubstr("offsets that do not span"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0])"),
+              HasSubstr("offsets that do not span"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4])"),
+              HasSubstr("the header has not the form of safetensors, at 'x'"));
+  EXPECT_THAT(one(R"("dtype": "C64", "shape": [1], "data_offsets": [0, 8])"),
+              HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
+              HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [2], "data_offsets": [0, 8])"),
+              HasSubstr("tensor 'x' ends at byte 8 of 4 bytes of data"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4])", "123456"),
+              HasSubstr("the data has 2 bytes that belong to no tensor"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1])"),
+              HasSubstr("lacks one of dtype, shape, data_offsets, or has more"));
+  EXPECT_THAT(one(R"("dtype": "F32", "dtype": "F32")"), HasSubstr("has the duplicate field 'dtype'"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [9223372036854775808])"),
+              HasSubstr("has the extent 9223372036854775808"));
+  EXPECT_THAT(one(R"("shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])"),
+              HasSubstr("has more than 16 dimensions"));
+  EXPECT_THAT(
+      one(R"("dtype": "F64", "shape": [1024, 1024, 1048576], "data_offsets": [0, 8796093022208])"),
+      HasSubstr("tensor 'x' is refused: the tensor f64[1024, 1024, 1048576] has 8796093022208 bytes"));
+}
+
+TEST(SafetensorsTest, RefusesOverlapsHolesAndDuplicates) {
+  auto two = [](const std::string &a, const std::string &second, const std::string &b) {
+    const std::string fields = R"(: {"dtype": "U8", "shape": [2], "data_offsets": )";
+    return refusal("{\"a\"" + fields + a + "}, \"" + second + "\"" + fields + b + "}}", "1234");
+  };
+  EXPECT_THAT(two("[0, 2]", "b", "[1, 3]"), HasSubstr("tensor 'b' starts at byte 1"));
+  EXPECT_THAT(two("[0, 2]", "b", "[0, 2]"), HasSubstr("tensor 'b' starts at byte 0"));
+  EXPECT_THAT(two("[0, 2]", "b", "[3, 5]"), HasSubstr("tensor 'b' starts at byte 3"));
+  EXPECT_THAT(two("[0, 2]", "a", "[2, 4]"), HasSubstr("tensor 'a' is a duplicate"));
+}
+
+TEST(SafetensorsTest, RefusesOtherJson) {
+  for (const char *header : {"", "{", "{]", "{\"a\": }", "nonsense", "{} {}", "{\"\xff\": {}}",
+                             "{\"x\": {\"shape\": [1e999]}}"})
+    EXPECT_THAT(refusal(header, ""), HasSubstr("the header is no JSON at byte")) << header;
+  for (const char *header :
+       {"[]", "3", "null", "\"x\"", "{\"x\": 3}", "{\"x\": -3}", "{\"x\": 1.5}", "{\"x\": true}",
+        "{\"x\": null}", "{\"x\": []}", "{\"x\": {\"dtype\": {}}}", "{\"x\": {\"dtype\": 3}}",
+        "{\"x\": {\"shape\": [[1]]}}", "{\"x\": {\"shape\": [-1]}}", "{\"__metadata__\": {\"a\": 1}}",
+        "{\"x\": {\"shape\": \"F32\"}}"})
+    EXPECT_THAT(refusal(header, ""), HasSubstr("the header has not the form of safetensors")) << header;
+  // Nesting is refused at its first level that the format lacks, whatever follows.
+  EXPECT_THAT(refusal("{\"x\": {\"shape\": " + std::string(1'000'000, '['), ""),
+              HasSubstr("has not the form of safetensors"));
+}
+
+} // namespace
