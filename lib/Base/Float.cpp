@@ -11,8 +11,7 @@ namespace zyx {
 namespace {
 /// A binary format of one sign bit, `exponent` and `mantissa` bits. Without infinity (the "fn"
 /// formats) only the all-ones pattern is NaN and the exponent of all ones holds numbers.
-template <int exponent, int mantissa, bool infinity>
-struct Format {
+template <int exponent, int mantissa, bool infinity> struct Format {
   static constexpr int bias = (1 << (exponent - 1)) - 1;
   static constexpr uint32_t signBit = 1u << (exponent + mantissa);
   static constexpr uint32_t exponentBits = signBit - (1u << mantissa);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,11 @@ std::string_view toString(Op op);
 std::string_view toString(UnaryKind kind);
 std::string_view toString(BinaryKind kind);
 std::string_view toString(ReduceKind kind);
+/// How many operands the op takes.
+int arity(Op op);
+
+/// Constants are splats or at most this many bytes; more is a parameter, bound at load.
+inline constexpr int64_t maxConstantBytes = 4096;
 
 /// Index of a node in its graph's arena. Operands have smaller indices than their users.
 using NodeId = uint32_t;
@@ -69,6 +75,10 @@ struct Node {
 /// `requested` is the result type as written; ops whose result does not follow from their operands
 /// (constant, parameter, reshape, expand, cast, iota) check it, the others ignore it. This is the
 /// only place where shapes and dtypes are inferred: tensors and the MLIR dialect call it.
+///
+/// Only parameters and constants are held to maxTensorBytes: a view or the operand of a reduce need
+/// not exist in memory (the product inside an 8192^3 matmul has 2 TiB), so every other type must
+/// only have a byte count that fits in 63 bits.
 Result<TensorType> inferType(Op op, const Attributes &attributes,
                              std::span<const TensorType> operands, const TensorType &requested);
 
@@ -88,6 +98,9 @@ struct Output {
 /// the existing one. Not thread-safe.
 class Graph {
 public:
+  /// Refuses what inferType refuses, operands that do not exist, and a second parameter of the same
+  /// name and another type. A constant whose elements are all the same bits becomes a splat, one
+  /// without elements becomes dense and empty, so that each value has one form.
   Result<NodeId> add(Op op, std::span<const NodeId> operands, Attributes attributes,
                      TensorType requested = {}, Location location = {});
 
@@ -95,7 +108,8 @@ public:
   const Location &location(NodeId id) const { return locations[id]; }
   size_t size() const { return nodes.size(); }
 
-  /// Inputs are parameter nodes in the order of the entry's arguments.
+  /// Inputs are parameter nodes in the order of the entry's arguments; other parameters are bound
+  /// by name at load. The builders do not append to them: the order is the caller's to say.
   std::vector<NodeId> inputs;
   std::vector<Output> outputs;
   /// The entry's name.
@@ -116,12 +130,21 @@ public:
   Result<NodeId> iota(TensorType type, int64_t dim);
   Result<NodeId> gather(NodeId x, NodeId indices, int64_t dim);
 
-  /// Hash of what the graph computes: reachable nodes in canonical order, inputs and outputs, with
-  /// no locations.
+  /// Refuses a graph that is no program: an input that is no parameter or is listed twice, an
+  /// output without a node or a name, or two outputs of one name.
+  Status verify() const;
+
+  /// The nodes that outputs need, operands before users, in the order in which a depth-first walk
+  /// from the first output finishes them: the same for two graphs that compute the same in the same
+  /// way, whatever else their arenas hold.
+  std::vector<NodeId> reachable() const;
+
+  /// Hash of what the graph computes: reachable nodes in canonical order, inputs and outputs with
+  /// their names, with no locations.
   Hash128 canonicalHash() const;
 
-  /// The versioned, checksummed byte form. `deserialize` validates everything: a file that it
-  /// accepts is a well-formed graph.
+  /// The versioned, checksummed byte form of the whole arena, locations included. `deserialize`
+  /// validates everything: what it accepts is a well-formed graph that verifies.
   std::vector<std::byte> serialize() const;
   static Result<Graph> deserialize(std::span<const std::byte> bytes);
 
@@ -129,6 +152,7 @@ private:
   std::vector<Node> nodes;
   std::vector<Location> locations;
   std::unordered_multimap<uint64_t, NodeId> interned;
+  std::unordered_map<std::string, NodeId> parameters;
 };
 
 } // namespace zyx::graph

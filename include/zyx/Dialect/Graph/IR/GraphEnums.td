@@ -89,8 +89,8 @@ class Graph_Reduce<string name, int number, string keyword, string types, string
     : Graph_Kind<name, number, keyword, types, text>;
 defvar Graph_ReduceKinds = [
   Graph_Reduce<"Add", 0, "add", numberTypes, "the sum; 0 of nothing; integers wrap; f16 and bf16 accumulate in f32 and round once">,
-  Graph_Reduce<"Max", 1, "max", allTypes, "the largest; of nothing -inf or the smallest integer; NaN where one is NaN">,
-  Graph_Reduce<"Min", 2, "min", allTypes, "the smallest; of nothing +inf or the largest integer; NaN where one is NaN">,
+  Graph_Reduce<"Max", 1, "max", allTypes, "the largest, as binary max; NaN where one is NaN">,
+  Graph_Reduce<"Min", 2, "min", allTypes, "the smallest, as binary min; NaN where one is NaN">,
   Graph_Reduce<"Mul", 3, "mul", numberTypes, "the product; 1 of nothing; integers wrap; f16 and bf16 accumulate in f32 and round once">,
   Graph_Reduce<"And", 4, "and", bitTypes, "bitwise and; all bits set of nothing">,
   Graph_Reduce<"Or", 5, "or", bitTypes, "bitwise or; 0 of nothing">,

@@ -89,7 +89,7 @@ def Graph_ParameterOp : Graph_NodeOp<"parameter", 1, 0> {
 def Graph_IotaOp : Graph_NodeOp<"iota", 10, 0> {
   let summary = "Each element is its own index along one dimension";
   let description = [{
-    `result[i0, ..., in] = i_dim`, of an integer type; indices beyond its range wrap.
+    `result[i0, ..., in] = i_dim`, of an integer or float type that counts exactly to the last index.
 
     ```mlir
     %columns = graph.iota dim = 1 : tensor<4x8xi64>
@@ -221,7 +221,8 @@ def Graph_ReduceOp : Graph_InferredOp<"reduce", 5, 1> {
   let description = Graph_KindTable<!foreach(k, Graph_ReduceKinds, !cast<Graph_Kind>(k))>.rows # [{
 
 
-`dims` is increasing. Along dimensions of extent 0 the result is the one "of nothing".
+`dims` is increasing. Along dimensions of extent 0 the result is the one "of nothing"; `max` and
+`min` have none and refuse them.
 
 ```mlir
 %r = graph.reduce add %x dims = [1] : tensor<4x8xf32> -> tensor<4xf32>

@@ -1,0 +1,312 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Graph/Graph.h"
+
+#include "zyx/Base/Bytes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+namespace zyx::graph {
+
+std::string_view toString(Op op) {
+  switch (op) {
+#define ZYX_GRAPH_OP(Name, name, arity)                                                            \
+  case Op::Name:                                                                                   \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown op";
+}
+
+std::string_view toString(UnaryKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_UNARY(Name, name)                                                                \
+  case UnaryKind::Name:                                                                            \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown unary";
+}
+
+std::string_view toString(BinaryKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_BINARY(Name, name)                                                               \
+  case BinaryKind::Name:                                                                           \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown binary";
+}
+
+std::string_view toString(ReduceKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_REDUCE(Name, name)                                                               \
+  case ReduceKind::Name:                                                                           \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown reduce";
+}
+
+int arity(Op op) {
+  switch (op) {
+#define ZYX_GRAPH_OP(Name, name, arity)                                                            \
+  case Op::Name:                                                                                   \
+    return arity;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return 0;
+}
+
+/// Mixes one word into a hash that lives as long as the process; hash keys that last come from
+/// canonicalHash.
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+static uint64_t hashNode(Op op, const Attributes &attributes, std::span<const NodeId> operands,
+                         const TensorType &type) {
+  uint64_t hash = mix(static_cast<uint64_t>(op), attributes.kind);
+  hash = mix(hash, static_cast<uint64_t>(type.dtype) | uint64_t(attributes.splat) << 8);
+  for (NodeId operand : operands)
+    hash = mix(hash, operand);
+  for (int64_t extent : type.shape)
+    hash = mix(hash, static_cast<uint64_t>(extent));
+  for (int64_t dim : attributes.dims)
+    hash = mix(hash, static_cast<uint64_t>(dim));
+  if (!attributes.value.empty())
+    hash = mix(hash, hash64(attributes.value));
+  if (!attributes.name.empty())
+    hash = mix(hash, hash64(std::as_bytes(std::span(attributes.name))));
+  return hash;
+}
+
+/// Gives equal constants one form; the attributes were accepted for the type.
+static void normaliseConstant(Attributes &attributes, const TensorType &type) {
+  const auto element = static_cast<size_t>(byteSize(type.dtype));
+  if (*numElements(type.shape) == 0) {
+    attributes.value.clear();
+    attributes.splat = false;
+    return;
+  }
+  if (attributes.splat)
+    return;
+  const std::byte *bytes = attributes.value.data();
+  // All elements are the same where the bytes equal themselves, shifted by one element.
+  if (std::memcmp(bytes, bytes + element, attributes.value.size() - element) != 0)
+    return;
+  attributes.value.resize(element);
+  attributes.splat = true;
+}
+
+Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
+                          TensorType requested, Location location) {
+  std::vector<TensorType> types;
+  types.reserve(operands.size());
+  for (NodeId operand : operands) {
+    if (operand >= nodes.size())
+      return Status::invalidArgument(std::string(toString(op)) + " has the operand " +
+                                     std::to_string(operand) + " of a graph with " +
+                                     std::to_string(nodes.size()) + " nodes");
+    types.push_back(nodes[operand].type);
+  }
+  ZYX_ASSIGN_OR_RETURN(TensorType type, inferType(op, attributes, types, requested));
+  if (op == Op::Constant)
+    normaliseConstant(attributes, type);
+
+  const uint64_t hash = hashNode(op, attributes, operands, type);
+  const auto [first, last] = interned.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const Node &node = nodes[it->second];
+    if (node.op == op && std::ranges::equal(node.operands, operands) && node.type == type &&
+        node.attributes == attributes)
+      return it->second;
+  }
+  const auto id = static_cast<NodeId>(nodes.size());
+  if (op == Op::Parameter) {
+    const auto [it, inserted] = parameters.try_emplace(attributes.name, id);
+    if (!inserted)
+      return Status::invalidArgument("parameter " + attributes.name + " is declared twice, as " +
+                                     toString(nodes[it->second].type) + " and as " +
+                                     toString(type));
+  }
+  interned.emplace(hash, id);
+  nodes.push_back({op, std::move(attributes), {operands.begin(), operands.end()}, std::move(type)});
+  locations.push_back(std::move(location));
+  return id;
+}
+
+/// The dtype of a node for builders; an id that does not exist is refused by `add` afterwards.
+static DType dtypeOf(const Graph &graph, NodeId id) {
+  return id < graph.size() ? graph.node(id).type.dtype : DType::F32;
+}
+
+Result<NodeId> Graph::parameter(std::string name, TensorType type) {
+  Attributes attributes;
+  attributes.name = std::move(name);
+  return add(Op::Parameter, {}, std::move(attributes), std::move(type));
+}
+
+Result<NodeId> Graph::constant(TensorType type, std::vector<std::byte> value) {
+  Attributes attributes;
+  attributes.value = std::move(value);
+  return add(Op::Constant, {}, std::move(attributes), std::move(type));
+}
+
+Result<NodeId> Graph::splat(TensorType type, std::vector<std::byte> element) {
+  Attributes attributes;
+  attributes.value = std::move(element);
+  attributes.splat = true;
+  return add(Op::Constant, {}, std::move(attributes), std::move(type));
+}
+
+Result<NodeId> Graph::reshape(NodeId x, Shape shape) {
+  return add(Op::Reshape, {{x}}, {}, {dtypeOf(*this, x), std::move(shape)});
+}
+
+Result<NodeId> Graph::expand(NodeId x, Shape shape) {
+  return add(Op::Expand, {{x}}, {}, {dtypeOf(*this, x), std::move(shape)});
+}
+
+Result<NodeId> Graph::permute(NodeId x, std::vector<int64_t> order) {
+  Attributes attributes;
+  attributes.dims = std::move(order);
+  return add(Op::Permute, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> dims) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  attributes.dims = std::move(dims);
+  return add(Op::Reduce, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::cast(NodeId x, DType dtype) {
+  return add(Op::Cast, {{x}}, {}, {dtype, x < size() ? node(x).type.shape : Shape()});
+}
+
+Result<NodeId> Graph::unary(UnaryKind kind, NodeId x) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  return add(Op::Unary, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::binary(BinaryKind kind, NodeId a, NodeId b) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  return add(Op::Binary, {{a, b}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::select(NodeId condition, NodeId a, NodeId b) {
+  return add(Op::Select, {{condition, a, b}}, {});
+}
+
+Result<NodeId> Graph::iota(TensorType type, int64_t dim) {
+  Attributes attributes;
+  attributes.dims = {dim};
+  return add(Op::Iota, {}, std::move(attributes), std::move(type));
+}
+
+Result<NodeId> Graph::gather(NodeId x, NodeId indices, int64_t dim) {
+  Attributes attributes;
+  attributes.dims = {dim};
+  return add(Op::Gather, {{x, indices}}, std::move(attributes));
+}
+
+std::vector<NodeId> Graph::reachable() const {
+  std::vector<NodeId> order;
+  std::vector<bool> found(nodes.size());
+  // A node and how many of its operands were walked; no recursion, because chains may be long.
+  std::vector<std::pair<NodeId, size_t>> path;
+  for (const Output &output : outputs) {
+    if (found[output.node])
+      continue;
+    found[output.node] = true;
+    path.push_back({output.node, 0});
+    while (!path.empty()) {
+      auto &[id, next] = path.back();
+      if (next == nodes[id].operands.size()) {
+        order.push_back(id);
+        path.pop_back();
+        continue;
+      }
+      const NodeId operand = nodes[id].operands[next++];
+      if (!found[operand]) {
+        found[operand] = true;
+        path.push_back({operand, 0});
+      }
+    }
+  }
+  return order;
+}
+
+Status Graph::verify() const {
+  std::unordered_set<NodeId> bound;
+  for (NodeId input : inputs) {
+    if (input >= nodes.size() || nodes[input].op != Op::Parameter)
+      return Status::invalidArgument("input " + std::to_string(input) + " of graph " + name +
+                                     " is not a parameter");
+    if (!bound.insert(input).second)
+      return Status::invalidArgument("input " + nodes[input].attributes.name + " of graph " + name +
+                                     " is listed twice");
+  }
+  std::unordered_set<std::string_view> names;
+  for (const Output &output : outputs) {
+    if (output.node >= nodes.size())
+      return Status::invalidArgument("output " + output.name + " of graph " + name + " is node " +
+                                     std::to_string(output.node) + " of " +
+                                     std::to_string(nodes.size()));
+    if (output.name.empty())
+      return Status::invalidArgument("an output of graph " + name + " has no name");
+    if (!names.insert(output.name).second)
+      return Status::invalidArgument("graph " + name + " has two outputs named " + output.name);
+  }
+  return Status::ok();
+}
+
+Hash128 Graph::canonicalHash() const {
+  ByteWriter writer;
+  writer.string("zyx graph 1");
+  writer.string(name);
+  std::vector<uint32_t> number(nodes.size());
+  auto writeNode = [&](const Node &node) {
+    writer.u8(static_cast<uint8_t>(node.op));
+    writer.u8(node.attributes.kind);
+    writer.u8(node.attributes.splat);
+    writer.u64(node.attributes.dims.size());
+    for (int64_t dim : node.attributes.dims)
+      writer.i64(dim);
+    writer.blob(node.attributes.value);
+    writer.string(node.attributes.name);
+    writer.u64(node.operands.size());
+    for (NodeId operand : node.operands)
+      writer.u32(number[operand]);
+    writer.u8(static_cast<uint8_t>(node.type.dtype));
+    writer.u64(node.type.shape.size());
+    for (int64_t extent : node.type.shape)
+      writer.i64(extent);
+  };
+  // Inputs are written whether they are used or not: they are the entry's signature.
+  writer.u64(inputs.size());
+  for (NodeId input : inputs)
+    writeNode(nodes[input]);
+  const std::vector<NodeId> order = reachable();
+  writer.u64(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    number[order[i]] = static_cast<uint32_t>(i);
+    writeNode(nodes[order[i]]);
+  }
+  writer.u64(outputs.size());
+  for (const Output &output : outputs) {
+    writer.string(output.name);
+    writer.u32(number[output.node]);
+  }
+  return hashBytes(writer.view());
+}
+
+} // namespace zyx::graph

@@ -1,0 +1,423 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Graph/Graph.h"
+
+#include <algorithm>
+
+namespace zyx::graph {
+
+#define ZYX_GRAPH_OP(Name, name, arity) +1
+static constexpr int numOps = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+#define ZYX_GRAPH_UNARY(Name, name) +1
+static constexpr int numUnaryKinds = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+#define ZYX_GRAPH_BINARY(Name, name) +1
+static constexpr int numBinaryKinds = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+#define ZYX_GRAPH_REDUCE(Name, name) +1
+static constexpr int numReduceKinds = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+
+namespace {
+
+/// The arguments of inferType, so that the rule of each op is one short function.
+struct Inference {
+  Op op;
+  const Attributes &attributes;
+  std::span<const TensorType> operands;
+  const TensorType &requested;
+
+  Result<TensorType> constant() const;
+  Result<TensorType> parameter() const;
+  Result<TensorType> reshape() const;
+  Result<TensorType> expand() const;
+  Result<TensorType> permute() const;
+  Result<TensorType> reduce() const;
+  Result<TensorType> cast() const;
+  Result<TensorType> unary() const;
+  Result<TensorType> binary() const;
+  Result<TensorType> select() const;
+  Result<TensorType> iota() const;
+  Result<TensorType> gather() const;
+
+  Status checkAttributes() const;
+  Status checkResultDType() const;
+};
+
+} // namespace
+
+static Status refuse(std::string reason) { return Status::invalidArgument(std::move(reason)); }
+
+static bool isNumber(DType dtype) { return dtype != DType::Bool && !isStorageOnly(dtype); }
+static bool isComputedFloat(DType dtype) { return isFloat(dtype) && !isStorageOnly(dtype); }
+static bool isBits(DType dtype) { return dtype == DType::Bool || isInteger(dtype); }
+
+/// Why an op of this name cannot take the dtype. `wanted` as in "a float".
+static Status refuseDType(std::string_view what, std::string_view wanted, const TensorType &type) {
+  std::string text =
+      std::string(what) + " needs " + std::string(wanted) + ", not " + toString(type);
+  if (isStorageOnly(type.dtype))
+    text += ": 8-bit floats are storage only, cast them first";
+  return refuse(std::move(text));
+}
+
+static std::string list(const std::vector<int64_t> &values) { return zyx::toString(Shape(values)); }
+
+/// What every type must satisfy, in memory or not: see inferType.
+static Status checkType(std::string_view op, const TensorType &type) {
+  if (type.shape.size() > static_cast<size_t>(maxRank))
+    return refuse(std::string(op) + " gives " + toString(type) + " of rank " +
+                  std::to_string(type.shape.size()) + ", more than the largest rank, " +
+                  std::to_string(maxRank));
+  const Result<int64_t> elements = numElements(type.shape);
+  if (!elements.isOk())
+    return refuse(std::string(op) + ": " + elements.status().message());
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(*elements, byteSize(type.dtype), &bytes))
+    return refuse(std::string(op) + " gives " + toString(type) +
+                  ", whose bytes do not fit in 63 bits");
+  return Status::ok();
+}
+
+/// Attributes that an op does not take must be absent, so that equal nodes have one form.
+Status Inference::checkAttributes() const {
+  const bool takesDims =
+      op == Op::Permute || op == Op::Reduce || op == Op::Iota || op == Op::Gather;
+  const bool takesKind = op == Op::Unary || op == Op::Binary || op == Op::Reduce;
+  const Attributes &a = attributes;
+  const char *extra = nullptr;
+  if (!takesKind && a.kind != 0)
+    extra = "kind";
+  else if (!takesDims && !a.dims.empty())
+    extra = "dimensions";
+  else if (op != Op::Constant && (!a.value.empty() || a.splat))
+    extra = "value";
+  else if (op != Op::Parameter && !a.name.empty())
+    extra = "name";
+  if (extra)
+    return refuse(std::string(toString(op)) + " takes no " + extra);
+  const int kinds = op == Op::Unary    ? numUnaryKinds
+                    : op == Op::Binary ? numBinaryKinds
+                                       : numReduceKinds;
+  if (takesKind && a.kind >= kinds)
+    return refuse(std::string(toString(op)) + " has the unknown kind " + std::to_string(a.kind));
+  return Status::ok();
+}
+
+Status Inference::checkResultDType() const {
+  if (requested.dtype != operands[0].dtype)
+    return refuse(std::string(toString(op)) + " of " + toString(operands[0]) + " to " +
+                  toString(requested) + " changes the dtype");
+  return Status::ok();
+}
+
+Result<TensorType> Inference::constant() const {
+  const Result<int64_t> bytes = byteSize(requested);
+  if (!bytes.isOk())
+    return refuse("constant: " + bytes.status().message());
+  const auto size = static_cast<int64_t>(attributes.value.size());
+  const std::string held =
+      "constant of " + toString(requested) + " holds " + std::to_string(size) + " bytes";
+  if (attributes.splat) {
+    if (size != byteSize(requested.dtype))
+      return refuse(held + ", one element has " + std::to_string(byteSize(requested.dtype)));
+  } else {
+    if (size != *bytes)
+      return refuse(held + " instead of " + std::to_string(*bytes));
+    if (size > maxConstantBytes)
+      return refuse(held + ", more than " + std::to_string(maxConstantBytes) +
+                    ": make it a parameter");
+  }
+  if (requested.dtype == DType::Bool)
+    for (std::byte b : attributes.value)
+      if (static_cast<uint8_t>(b) > 1)
+        return refuse("constant of " + toString(requested) +
+                      " holds a byte that is neither 0 nor 1");
+  return requested;
+}
+
+Result<TensorType> Inference::parameter() const {
+  if (attributes.name.empty())
+    return refuse("parameter of " + toString(requested) + " has no name");
+  const Result<int64_t> bytes = byteSize(requested);
+  if (!bytes.isOk())
+    return refuse("parameter " + attributes.name + ": " + bytes.status().message());
+  return requested;
+}
+
+Result<TensorType> Inference::reshape() const {
+  ZYX_RETURN_IF_ERROR(checkResultDType());
+  ZYX_RETURN_IF_ERROR(checkType("reshape", requested));
+  const int64_t from = *numElements(operands[0].shape), to = *numElements(requested.shape);
+  if (from != to)
+    return refuse("reshape of " + toString(operands[0]) + " to " + toString(requested) +
+                  " changes the number of elements from " + std::to_string(from) + " to " +
+                  std::to_string(to));
+  return requested;
+}
+
+Result<TensorType> Inference::expand() const {
+  ZYX_RETURN_IF_ERROR(checkResultDType());
+  const std::string what = "expand of " + toString(operands[0]) + " to " + toString(requested);
+  const Shape &from = operands[0].shape, &to = requested.shape;
+  if (from.size() != to.size())
+    return refuse(what + " changes the rank: reshape first");
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != to[i] && from[i] != 1)
+      return refuse(what + " changes dimension " + std::to_string(i) + ", whose extent is not 1");
+  return requested;
+}
+
+Result<TensorType> Inference::permute() const {
+  const size_t rank = operands[0].shape.size();
+  std::vector<bool> seen(rank);
+  TensorType result{operands[0].dtype, {}};
+  for (int64_t dim : attributes.dims) {
+    if (dim < 0 || dim >= static_cast<int64_t>(rank) || seen[dim])
+      break;
+    seen[dim] = true;
+    result.shape.push_back(operands[0].shape[dim]);
+  }
+  if (attributes.dims.size() != rank || result.shape.size() != rank)
+    return refuse("permute of " + toString(operands[0]) + " by " + list(attributes.dims) +
+                  ", which is no permutation of its dimensions");
+  return result;
+}
+
+Result<TensorType> Inference::reduce() const {
+  const auto kind = static_cast<ReduceKind>(attributes.kind);
+  const TensorType &x = operands[0];
+  const std::string what = "reduce " + std::string(toString(kind));
+  switch (kind) {
+  case ReduceKind::Add:
+  case ReduceKind::Mul:
+    if (!isNumber(x.dtype))
+      return refuseDType(what, "a number", x);
+    break;
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    if (!isNumber(x.dtype) && x.dtype != DType::Bool)
+      return refuseDType(what, "a number or bool", x);
+    break;
+  case ReduceKind::And:
+  case ReduceKind::Or:
+    if (!isBits(x.dtype))
+      return refuseDType(what, "bool or an integer", x);
+    break;
+  }
+  const std::string where = what + " of " + toString(x) + " over " + list(attributes.dims);
+  if (attributes.dims.empty())
+    return refuse(what + " of " + toString(x) + " lists no dimension");
+  TensorType result{x.dtype, {}};
+  size_t next = 0;
+  for (size_t i = 0; i < x.shape.size(); ++i) {
+    if (next == attributes.dims.size() || attributes.dims[next] != static_cast<int64_t>(i)) {
+      result.shape.push_back(x.shape[i]);
+      continue;
+    }
+    if (x.shape[i] == 0 && (kind == ReduceKind::Max || kind == ReduceKind::Min))
+      return refuse(where + " is empty, and " + std::string(toString(kind)) + " has no identity");
+    ++next;
+  }
+  if (next != attributes.dims.size())
+    return refuse(where + ", which are not increasing dimensions of it");
+  return result;
+}
+
+Result<TensorType> Inference::cast() const {
+  if (requested.shape != operands[0].shape)
+    return refuse("cast of " + toString(operands[0]) + " to " + toString(requested) +
+                  " changes the shape");
+  return requested;
+}
+
+Result<TensorType> Inference::unary() const {
+  const auto kind = static_cast<UnaryKind>(attributes.kind);
+  const TensorType &x = operands[0];
+  switch (kind) {
+  case UnaryKind::Neg:
+  case UnaryKind::Abs:
+    if (!isNumber(x.dtype))
+      return refuseDType(toString(kind), "a number", x);
+    break;
+  case UnaryKind::Not:
+    if (!isBits(x.dtype))
+      return refuseDType(toString(kind), "bool or an integer", x);
+    break;
+  default:
+    if (!isComputedFloat(x.dtype))
+      return refuseDType(toString(kind), "a float", x);
+  }
+  return x;
+}
+
+Result<TensorType> Inference::binary() const {
+  const auto kind = static_cast<BinaryKind>(attributes.kind);
+  const TensorType &x = operands[0];
+  const std::string_view name = toString(kind);
+  if (operands[0] != operands[1])
+    return refuse(std::string(name) + " of " + toString(operands[0]) + " and " +
+                  toString(operands[1]) + ": both must have the same dtype and shape");
+  switch (kind) {
+  case BinaryKind::Add:
+  case BinaryKind::Sub:
+  case BinaryKind::Mul:
+  case BinaryKind::Div:
+  case BinaryKind::Rem:
+    if (!isNumber(x.dtype))
+      return refuseDType(name, "numbers", x);
+    return x;
+  case BinaryKind::Pow:
+    if (!isComputedFloat(x.dtype))
+      return refuseDType(name, "floats", x);
+    return x;
+  case BinaryKind::Max:
+  case BinaryKind::Min:
+    if (!isNumber(x.dtype) && x.dtype != DType::Bool)
+      return refuseDType(name, "numbers or bools", x);
+    return x;
+  case BinaryKind::And:
+  case BinaryKind::Or:
+  case BinaryKind::Xor:
+    if (!isBits(x.dtype))
+      return refuseDType(name, "bools or integers", x);
+    return x;
+  case BinaryKind::Shl:
+  case BinaryKind::Shr:
+    if (!isInteger(x.dtype))
+      return refuseDType(name, "integers", x);
+    return x;
+  case BinaryKind::Lt:
+  case BinaryKind::Le:
+  case BinaryKind::Gt:
+  case BinaryKind::Ge:
+  case BinaryKind::Eq:
+  case BinaryKind::Ne:
+    if (isStorageOnly(x.dtype))
+      return refuseDType(name, "numbers or bools", x);
+    return TensorType{DType::Bool, x.shape};
+  }
+  ZYX_ASSERT(false, "the kind was checked");
+  return x;
+}
+
+Result<TensorType> Inference::select() const {
+  if (operands[0].dtype != DType::Bool)
+    return refuse("select by " + toString(operands[0]) + ": the condition must be bool");
+  if (operands[1] != operands[2])
+    return refuse("select between " + toString(operands[1]) + " and " + toString(operands[2]) +
+                  ": both must have the same dtype and shape");
+  if (operands[0].shape != operands[1].shape)
+    return refuse("select by " + toString(operands[0]) + " between " + toString(operands[1]) +
+                  "s: the condition must have their shape");
+  return operands[1];
+}
+
+Result<TensorType> Inference::iota() const {
+  const std::string what = "iota of " + toString(requested);
+  if (attributes.dims.size() != 1 || attributes.dims[0] < 0 ||
+      attributes.dims[0] >= static_cast<int64_t>(requested.shape.size()))
+    return refuse(what + " along " + list(attributes.dims) +
+                  ", which is not one of its dimensions");
+  if (!isNumber(requested.dtype))
+    return refuseDType("iota", "a number", requested);
+  // The largest n such that every integer of 0..n is a value of the dtype.
+  int64_t largest = 0;
+  switch (requested.dtype) {
+  case DType::F16:
+    largest = int64_t(1) << 11;
+    break;
+  case DType::BF16:
+    largest = int64_t(1) << 8;
+    break;
+  case DType::F32:
+    largest = int64_t(1) << 24;
+    break;
+  case DType::F64:
+    largest = int64_t(1) << 53;
+    break;
+  default: {
+    const int bits = static_cast<int>(byteSize(requested.dtype)) * 8;
+    const int valueBits = std::min(isSignedInteger(requested.dtype) ? bits - 1 : bits, 63);
+    largest = static_cast<int64_t>((uint64_t(1) << valueBits) - 1);
+  }
+  }
+  const int64_t extent = requested.shape[attributes.dims[0]];
+  if (extent - 1 > largest)
+    return refuse(what + " along dimension " + std::to_string(attributes.dims[0]) + " reaches " +
+                  std::to_string(extent - 1) + ", but " + std::string(toString(requested.dtype)) +
+                  " counts exactly to " + std::to_string(largest) + " only");
+  return requested;
+}
+
+Result<TensorType> Inference::gather() const {
+  const TensorType &x = operands[0], &indices = operands[1];
+  if (!isInteger(indices.dtype))
+    return refuse("gather from " + toString(x) + " by " + toString(indices) +
+                  ": the indices must be integers");
+  if (attributes.dims.size() != 1 || attributes.dims[0] < 0 ||
+      attributes.dims[0] >= static_cast<int64_t>(x.shape.size()))
+    return refuse("gather from " + toString(x) + " along " + list(attributes.dims) +
+                  ", which is not one of its dimensions");
+  const auto dim = x.shape.begin() + attributes.dims[0];
+  TensorType result{x.dtype, Shape(x.shape.begin(), dim)};
+  result.shape.insert(result.shape.end(), indices.shape.begin(), indices.shape.end());
+  result.shape.insert(result.shape.end(), dim + 1, x.shape.end());
+  return result;
+}
+
+static Result<TensorType> inferByOp(const Inference &inference) {
+  switch (inference.op) {
+  case Op::Constant:
+    return inference.constant();
+  case Op::Parameter:
+    return inference.parameter();
+  case Op::Reshape:
+    return inference.reshape();
+  case Op::Expand:
+    return inference.expand();
+  case Op::Permute:
+    return inference.permute();
+  case Op::Reduce:
+    return inference.reduce();
+  case Op::Cast:
+    return inference.cast();
+  case Op::Unary:
+    return inference.unary();
+  case Op::Binary:
+    return inference.binary();
+  case Op::Select:
+    return inference.select();
+  case Op::Iota:
+    return inference.iota();
+  case Op::Gather:
+    return inference.gather();
+  }
+  ZYX_ASSERT(false, "the op was checked");
+  return inference.requested;
+}
+
+Result<TensorType> inferType(Op op, const Attributes &attributes,
+                             std::span<const TensorType> operands, const TensorType &requested) {
+  if (static_cast<int>(op) >= numOps)
+    return refuse("there is no op number " + std::to_string(static_cast<int>(op)));
+  if (operands.size() != static_cast<size_t>(arity(op)))
+    return refuse(std::string(toString(op)) + " takes " + std::to_string(arity(op)) +
+                  " operands, not " + std::to_string(operands.size()));
+  const Inference inference{op, attributes, operands, requested};
+  ZYX_RETURN_IF_ERROR(inference.checkAttributes());
+  for (const TensorType &operand : operands)
+    ZYX_RETURN_IF_ERROR(checkType(toString(op), operand));
+  ZYX_ASSIGN_OR_RETURN(TensorType result, inferByOp(inference));
+  ZYX_RETURN_IF_ERROR(checkType(toString(op), result));
+  return result;
+}
+
+} // namespace zyx::graph

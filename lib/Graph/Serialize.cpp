@@ -1,0 +1,179 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Base/Bytes.h"
+#include "zyx/Graph/Graph.h"
+
+#include <unordered_map>
+
+namespace zyx::graph {
+
+// The byte form:
+//   "ZYXG", u32 version, u64 XXH3 of all that follows,
+//   entry name, file names, nodes, inputs, outputs; each list with a u64 count before it.
+static constexpr uint32_t magic = 0x4758595a;
+static constexpr uint32_t version = 1;
+
+/// Location files are numbered from 1 in the table of file names; 0 is no file.
+static constexpr uint32_t noFile = 0;
+
+std::vector<std::byte> Graph::serialize() const {
+  std::vector<std::string_view> files;
+  std::unordered_map<std::string_view, uint32_t> fileNumbers{{std::string_view(), noFile}};
+  for (const Location &location : locations)
+    if (fileNumbers.try_emplace(location.file, static_cast<uint32_t>(files.size() + 1)).second)
+      files.push_back(location.file);
+
+  ByteWriter body;
+  body.string(name);
+  body.u64(files.size());
+  for (std::string_view file : files)
+    body.string(file);
+  body.u64(nodes.size());
+  for (size_t id = 0; id < nodes.size(); ++id) {
+    const Node &node = nodes[id];
+    body.u8(static_cast<uint8_t>(node.op));
+    body.u8(node.attributes.kind);
+    body.u8(node.attributes.splat);
+    body.u64(node.attributes.dims.size());
+    for (int64_t dim : node.attributes.dims)
+      body.i64(dim);
+    body.blob(node.attributes.value);
+    body.string(node.attributes.name);
+    body.u64(node.operands.size());
+    for (NodeId operand : node.operands)
+      body.u32(operand);
+    body.u8(static_cast<uint8_t>(node.type.dtype));
+    body.u64(node.type.shape.size());
+    for (int64_t extent : node.type.shape)
+      body.i64(extent);
+    body.u32(fileNumbers.at(locations[id].file));
+    body.u32(locations[id].line);
+    body.u32(locations[id].column);
+  }
+  body.u64(inputs.size());
+  for (NodeId input : inputs)
+    body.u32(input);
+  body.u64(outputs.size());
+  for (const Output &output : outputs) {
+    body.string(output.name);
+    body.u32(output.node);
+  }
+
+  ByteWriter file;
+  file.u32(magic);
+  file.u32(version);
+  file.u64(hash64(body.view()));
+  std::vector<std::byte> bytes = file.take();
+  bytes.insert(bytes.end(), body.view().begin(), body.view().end());
+  return bytes;
+}
+
+static Status corrupt(std::string reason) {
+  return Status::dataCorruption("graph: " + std::move(reason));
+}
+
+namespace {
+/// What a node of the byte form holds; the graph checks it when it is added.
+struct StoredNode {
+  uint8_t op = 0, splat = 0;
+  Attributes attributes;
+  std::vector<NodeId> operands;
+  uint8_t dtype = 0;
+  Shape shape;
+  uint32_t file = 0, line = 0, column = 0;
+};
+} // namespace
+
+static StoredNode readNode(ByteReader &reader) {
+  StoredNode node;
+  node.op = reader.u8("an op");
+  node.attributes.kind = reader.u8("a kind");
+  node.splat = reader.u8("a splat flag");
+  node.attributes.splat = node.splat == 1;
+  node.attributes.dims.resize(reader.count("dimensions", 8));
+  for (int64_t &dim : node.attributes.dims)
+    dim = reader.i64("a dimension");
+  const std::span<const std::byte> value = reader.blob("a constant");
+  node.attributes.value.assign(value.begin(), value.end());
+  node.attributes.name = reader.string("a parameter's name");
+  node.operands.resize(reader.count("operands", 4));
+  for (NodeId &operand : node.operands)
+    operand = reader.u32("an operand");
+  node.dtype = reader.u8("a dtype");
+  node.shape.resize(reader.count("extents", 8));
+  for (int64_t &extent : node.shape)
+    extent = reader.i64("an extent");
+  node.file = reader.u32("a location's file");
+  node.line = reader.u32("a line");
+  node.column = reader.u32("a column");
+  return node;
+}
+
+Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  if (reader.u32("the mark of a graph") != magic && reader.status().isOk())
+    return corrupt("the bytes are not a graph");
+  const uint32_t found = reader.u32("the version");
+  if (found != version && reader.status().isOk())
+    return corrupt("the bytes have version " + std::to_string(found) + ", this build reads " +
+                   std::to_string(version));
+  const uint64_t checksum = reader.u64("the checksum");
+  if (reader.status().isOk() && checksum != hash64(bytes.last(reader.remaining())))
+    return corrupt("the checksum does not match: the bytes are damaged");
+
+  Graph graph;
+  graph.name = reader.string("the entry's name");
+  std::vector<std::string> files(reader.count("file names", 8));
+  for (std::string &file : files)
+    file = reader.string("a file name");
+
+  const uint64_t numNodes = reader.count("nodes", 56);
+  graph.nodes.reserve(numNodes);
+  graph.locations.reserve(numNodes);
+  for (uint64_t id = 0; id < numNodes; ++id) {
+    StoredNode stored = readNode(reader);
+    ZYX_RETURN_IF_ERROR(reader.status());
+    const std::string what = "node " + std::to_string(id);
+    const auto dtype = dtypeFromValue(stored.dtype);
+    if (!dtype)
+      return corrupt(what + " has the unknown dtype " + std::to_string(stored.dtype));
+    if (stored.splat > 1)
+      return corrupt(what + " has the splat flag " + std::to_string(stored.splat));
+    if (stored.file > files.size())
+      return corrupt(what + " comes from file " + std::to_string(stored.file) + " of " +
+                     std::to_string(files.size()));
+    Location location{stored.file == noFile ? std::string() : files[stored.file - 1], stored.line,
+                      stored.column};
+    const TensorType type{*dtype, std::move(stored.shape)};
+    const Attributes attributes = stored.attributes;
+    const Result<NodeId> added = graph.add(static_cast<Op>(stored.op), stored.operands,
+                                           std::move(stored.attributes), type, std::move(location));
+    if (!added.isOk())
+      return corrupt(what + " is malformed").withCause(added.status());
+    if (*added != id)
+      return corrupt(what + " repeats node " + std::to_string(*added));
+    if (graph.node(*added).type != type)
+      return corrupt(what + " is stored as " + toString(type) + ", but it is " +
+                     toString(graph.node(*added).type));
+    if (graph.node(*added).attributes != attributes)
+      return corrupt(what + " is a constant that is not in its one form");
+  }
+  graph.inputs.resize(reader.count("inputs", 4));
+  for (NodeId &input : graph.inputs)
+    input = reader.u32("an input");
+  graph.outputs.resize(reader.count("outputs", 12));
+  for (Output &output : graph.outputs) {
+    output.name = reader.string("an output's name");
+    output.node = reader.u32("an output");
+  }
+  ZYX_RETURN_IF_ERROR(reader.status());
+  if (reader.remaining() != 0)
+    return corrupt(std::to_string(reader.remaining()) + " bytes follow the end");
+  if (const Status status = graph.verify(); !status.isOk())
+    return corrupt("it is no program").withCause(status);
+  return graph;
+}
+
+} // namespace zyx::graph
