@@ -18,6 +18,9 @@
 /// What the compiler hands to the runtime: one compiled entry as plain data.
 namespace zyx::artifact {
 
+/// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
+inline constexpr uint32_t formatVersion = 1;
+
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
 
@@ -89,8 +92,8 @@ struct Launch {
   bool operator==(const Launch &) const = default;
 };
 
-/// Copies `size` bytes between ranges that do not overlap. An output that is an input or a
-/// constant is such a copy.
+/// Copies `size` bytes, as if through a temporary. An output that is an input or a constant is
+/// such a copy.
 struct Copy {
   BufferRef source, destination;
   uint64_t size = 0;
@@ -135,8 +138,8 @@ struct Artifact {
   /// checks. The machine code itself is trusted.
   Status verify() const;
 
-  /// The versioned, checksummed byte form: magic, format version, size, XXH3-128 of what follows,
-  /// zyx's version, contents.
+  /// The versioned, checksummed byte form: magic, format version, XXH3-128 of what follows, zyx's
+  /// version, contents.
   std::vector<std::byte> serialize() const;
   /// Refuses what is cut, corrupt, of another version, or does not verify. `name` (a path) starts
   /// the messages.

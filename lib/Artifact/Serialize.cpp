@@ -1,0 +1,284 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Bytes.h"
+#include "zyx/Base/Hash.h"
+
+using namespace zyx;
+using namespace zyx::artifact;
+
+namespace {
+
+constexpr std::string_view magic = "\x7fZYXPLAN";
+/// What precedes the checked part: magic, format version, checksum.
+constexpr size_t contentOffset = magic.size() + 4 + 16;
+enum class Tag : uint8_t { Launch = 0, Copy = 1, Fill = 2 };
+
+// Each type has a `put` and a `get` that name the same fields in the same order. After a failure
+// a reader returns zeros and no entries, so `get` checks only what a number can mean.
+
+void put(ByteWriter &to, const Argument &argument) {
+  to.string(argument.name);
+  to.u8(static_cast<uint8_t>(argument.type.dtype));
+  to.u64(argument.type.shape.size());
+  for (int64_t extent : argument.type.shape)
+    to.i64(extent);
+}
+
+Status get(ByteReader &from, Argument &argument) {
+  argument.name = from.string("argument name");
+  const uint8_t value = from.u8("dtype");
+  const std::optional<DType> dtype = dtypeFromValue(value);
+  if (!dtype)
+    return Status::dataCorruption("dtype " + std::to_string(value) + " is unknown");
+  argument.type.dtype = *dtype;
+  argument.type.shape.resize(from.count("rank", 8));
+  for (int64_t &extent : argument.type.shape)
+    extent = from.i64("extent");
+  return Status::ok();
+}
+
+void put(ByteWriter &to, const Buffer &buffer) {
+  to.u8(static_cast<uint8_t>(buffer.kind));
+  to.u64(buffer.position);
+  to.u64(buffer.size);
+}
+
+Status get(ByteReader &from, Buffer &buffer) {
+  const uint8_t kind = from.u8("buffer kind");
+  if (kind > static_cast<uint8_t>(BufferKind::Constant))
+    return Status::dataCorruption("buffer kind " + std::to_string(kind) + " is unknown");
+  buffer = {static_cast<BufferKind>(kind), from.u64("buffer position"), from.u64("buffer size")};
+  return Status::ok();
+}
+
+void put(ByteWriter &to, const CodeBlob &code) {
+  to.string(code.format);
+  to.blob(code.bytes);
+}
+
+Status get(ByteReader &from, CodeBlob &code) {
+  code.format = from.string("code format");
+  auto bytes = from.blob("code");
+  code.bytes.assign(bytes.begin(), bytes.end());
+  return Status::ok();
+}
+
+void put(ByteWriter &to, const Kernel &kernel) {
+  to.string(kernel.symbol);
+  to.u32(kernel.code);
+  to.u32(kernel.numBuffers);
+  to.u32(kernel.numScalars);
+  to.string(kernel.name);
+  to.string(kernel.location.file);
+  to.u32(kernel.location.line);
+  to.u32(kernel.location.column);
+}
+
+Status get(ByteReader &from, Kernel &kernel) {
+  kernel.symbol = from.string("kernel symbol");
+  kernel.code = from.u32("kernel code");
+  kernel.numBuffers = from.u32("kernel buffers");
+  kernel.numScalars = from.u32("kernel scalars");
+  kernel.name = from.string("kernel name");
+  kernel.location.file = from.string("kernel file");
+  kernel.location.line = from.u32("kernel line");
+  kernel.location.column = from.u32("kernel column");
+  return Status::ok();
+}
+
+void put(ByteWriter &to, const BufferRef &ref) {
+  to.u32(ref.buffer);
+  to.u64(ref.offset);
+}
+
+Status get(ByteReader &from, BufferRef &ref) {
+  ref = {from.u32("buffer index"), from.u64("buffer offset")};
+  return Status::ok();
+}
+
+void put(ByteWriter &to, const Command &command);
+Status get(ByteReader &from, Command &command);
+
+template <typename T>
+void putAll(ByteWriter &to, const std::vector<T> &entries) {
+  to.u64(entries.size());
+  for (const T &entry : entries)
+    put(to, entry);
+}
+
+template <typename T>
+Status getAll(ByteReader &from, std::vector<T> &entries, const char *what, uint64_t minBytes) {
+  entries.resize(from.count(what, minBytes));
+  for (T &entry : entries)
+    ZYX_RETURN_IF_ERROR(get(from, entry));
+  return Status::ok();
+}
+
+void putAction(ByteWriter &to, const Launch &launch) {
+  to.u8(static_cast<uint8_t>(Tag::Launch));
+  to.u32(launch.kernel);
+  putAll(to, launch.buffers);
+  for (int64_t extent : launch.grid)
+    to.i64(extent);
+  to.u64(launch.scalars.size());
+  for (int64_t scalar : launch.scalars)
+    to.i64(scalar);
+  to.u64(launch.flops);
+  to.u64(launch.bytes);
+}
+
+void putAction(ByteWriter &to, const Copy &copy) {
+  to.u8(static_cast<uint8_t>(Tag::Copy));
+  put(to, copy.source);
+  put(to, copy.destination);
+  to.u64(copy.size);
+}
+
+void putAction(ByteWriter &to, const Fill &fill) {
+  to.u8(static_cast<uint8_t>(Tag::Fill));
+  put(to, fill.destination);
+  to.u64(fill.size);
+  to.u64(fill.pattern);
+  to.u8(fill.patternSize);
+}
+
+void put(ByteWriter &to, const Command &command) {
+  std::visit([&](const auto &action) { putAction(to, action); }, command.action);
+  to.u64(command.wait.size());
+  for (uint32_t earlier : command.wait)
+    to.u32(earlier);
+}
+
+Status getAction(ByteReader &from, Launch &launch) {
+  launch.kernel = from.u32("kernel index");
+  ZYX_RETURN_IF_ERROR(getAll(from, launch.buffers, "launch buffers", 12));
+  for (int64_t &extent : launch.grid)
+    extent = from.i64("grid extent");
+  launch.scalars.resize(from.count("scalars", 8));
+  for (int64_t &scalar : launch.scalars)
+    scalar = from.i64("scalar");
+  launch.flops = from.u64("flops");
+  launch.bytes = from.u64("bytes");
+  return Status::ok();
+}
+
+Status getAction(ByteReader &from, Copy &copy) {
+  ZYX_RETURN_IF_ERROR(get(from, copy.source));
+  ZYX_RETURN_IF_ERROR(get(from, copy.destination));
+  copy.size = from.u64("copy size");
+  return Status::ok();
+}
+
+Status getAction(ByteReader &from, Fill &fill) {
+  ZYX_RETURN_IF_ERROR(get(from, fill.destination));
+  fill.size = from.u64("fill size");
+  fill.pattern = from.u64("fill pattern");
+  fill.patternSize = from.u8("pattern size");
+  return Status::ok();
+}
+
+Status get(ByteReader &from, Command &command) {
+  const uint8_t tag = from.u8("command kind");
+  switch (static_cast<Tag>(tag)) {
+  case Tag::Launch: command.action = Launch(); break;
+  case Tag::Copy: command.action = Copy(); break;
+  case Tag::Fill: command.action = Fill(); break;
+  default: return Status::dataCorruption("command kind " + std::to_string(tag) + " is unknown");
+  }
+  ZYX_RETURN_IF_ERROR(
+      std::visit([&](auto &action) { return getAction(from, action); }, command.action));
+  command.wait.resize(from.count("wait list", 4));
+  for (uint32_t &earlier : command.wait)
+    earlier = from.u32("wait");
+  return Status::ok();
+}
+
+Status getContents(ByteReader &from, Artifact &artifact) {
+  artifact.entry = from.string("entry");
+  artifact.target = from.string("target");
+  artifact.cpuFeatures.resize(from.count("CPU features", 8));
+  for (std::string &feature : artifact.cpuFeatures)
+    feature = from.string("CPU feature");
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.inputs, "inputs", 17));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.outputs, "outputs", 17));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.buffers, "buffers", 17));
+  auto constants = from.blob("constants");
+  artifact.constants.assign(constants.begin(), constants.end());
+  artifact.arenaSize = from.u64("arena size");
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 44));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 38));
+  ZYX_RETURN_IF_ERROR(from.status());
+  if (from.remaining() != 0)
+    return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the contents");
+  return artifact.verify();
+}
+
+Status read(std::span<const std::byte> bytes, Artifact &artifact) {
+  ByteReader from(bytes);
+  std::string start(magic.size(), '\0');
+  for (char &c : start)
+    c = static_cast<char>(from.u8("magic"));
+  if (start != magic)
+    return Status::dataCorruption("not a zyx artifact");
+  const uint32_t version = from.u32("format version");
+  const Hash128 checksum = {from.u64("checksum"), from.u64("checksum")};
+  const std::string producer = from.string("version of zyx");
+  if (from.status().isOk() && version != formatVersion)
+    return Status::unsupported("written by zyx " + producer + " in format version " +
+                               std::to_string(version) + "; zyx " ZYX_VERSION " reads version " +
+                               std::to_string(formatVersion));
+  const std::span<const std::byte> contents = from.blob("contents");
+  ZYX_RETURN_IF_ERROR(from.status());
+  if (from.remaining() != 0)
+    return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the artifact");
+  if (hashBytes(bytes.subspan(contentOffset)) != checksum)
+    return Status::dataCorruption("the checksum does not match: the artifact is corrupt");
+  ByteReader contentReader(contents);
+  return getContents(contentReader, artifact);
+}
+
+} // namespace
+
+std::vector<std::byte> Artifact::serialize() const {
+  ByteWriter contents;
+  contents.string(entry);
+  contents.string(target);
+  contents.u64(cpuFeatures.size());
+  for (const std::string &feature : cpuFeatures)
+    contents.string(feature);
+  putAll(contents, inputs);
+  putAll(contents, outputs);
+  putAll(contents, buffers);
+  contents.blob(constants);
+  contents.u64(arenaSize);
+  putAll(contents, code);
+  putAll(contents, kernels);
+  putAll(contents, commands);
+
+  ByteWriter checked;
+  checked.string(ZYX_VERSION);
+  checked.blob(contents.view());
+
+  ByteWriter whole;
+  for (char c : magic)
+    whole.u8(static_cast<uint8_t>(c));
+  whole.u32(formatVersion);
+  const Hash128 checksum = hashBytes(checked.view());
+  whole.u64(checksum.high);
+  whole.u64(checksum.low);
+  std::vector<std::byte> bytes = whole.take();
+  const auto rest = checked.view();
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}
+
+Result<Artifact> Artifact::deserialize(std::span<const std::byte> bytes, std::string_view name) {
+  Artifact artifact;
+  if (Status status = read(bytes, artifact); !status)
+    return Status(status.code(), std::string(name) + ": " + status.message());
+  return artifact;
+}

@@ -1,0 +1,150 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Artifact/Artifact.h"
+
+#include <set>
+#include <string_view>
+
+using namespace zyx;
+using namespace zyx::artifact;
+
+namespace {
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+Status bad(const std::string &where, const std::string &why) {
+  return Status::dataCorruption(where + " " + why);
+}
+
+class Verifier {
+public:
+  explicit Verifier(const Artifact &artifact) : artifact(artifact) {}
+
+  Status run() const {
+    ZYX_RETURN_IF_ERROR(arguments("input", artifact.inputs));
+    ZYX_RETURN_IF_ERROR(arguments("output", artifact.outputs));
+    for (size_t i = 0; i < artifact.buffers.size(); ++i)
+      ZYX_RETURN_IF_ERROR(buffer("buffer " + number(i), artifact.buffers[i]));
+    for (size_t i = 0; i < artifact.kernels.size(); ++i) {
+      const std::string where = "kernel " + number(i);
+      if (artifact.kernels[i].code >= artifact.code.size())
+        return bad(where, "names code blob " + number(artifact.kernels[i].code) + " of " +
+                              number(artifact.code.size()));
+      const std::string &symbol = artifact.kernels[i].symbol;
+      if (symbol.empty() || symbol.find('\0') != symbol.npos)
+        return bad(where, "has no valid symbol");
+    }
+    for (size_t i = 0; i < artifact.commands.size(); ++i)
+      ZYX_RETURN_IF_ERROR(command("command " + number(i), i));
+    return Status::ok();
+  }
+
+private:
+  static Status arguments(const std::string &kind, const std::vector<Argument> &arguments) {
+    std::set<std::string_view> names;
+    for (const Argument &argument : arguments) {
+      const std::string where = kind + " '" + argument.name + "'";
+      if (!names.insert(argument.name).second)
+        return bad(where, "exists twice");
+      if (Result<int64_t> size = byteSize(argument.type); !size)
+        return bad(where, "is refused: " + size.status().message());
+    }
+    return Status::ok();
+  }
+
+  static Status argumentBuffer(const std::string &where, const Buffer &buffer,
+                               const std::vector<Argument> &arguments) {
+    if (buffer.position >= arguments.size())
+      return bad(where, "names argument " + number(buffer.position) + " of " +
+                            number(arguments.size()));
+    const auto size = static_cast<uint64_t>(*byteSize(arguments[buffer.position].type));
+    if (buffer.size != size)
+      return bad(where, "has " + number(buffer.size) + " bytes, and its argument " + number(size));
+    return Status::ok();
+  }
+
+  static Status rangeBuffer(const std::string &where, const Buffer &buffer, uint64_t size) {
+    if (buffer.position % alignment != 0)
+      return bad(where, "starts at the unaligned byte " + number(buffer.position));
+    if (buffer.position > size || buffer.size > size - buffer.position)
+      return bad(where, "spans " + number(buffer.size) + " bytes from byte " +
+                            number(buffer.position) + " of " + number(size));
+    return Status::ok();
+  }
+
+  Status buffer(const std::string &where, const Buffer &buffer) const {
+    switch (buffer.kind) {
+    case BufferKind::Input: return argumentBuffer(where, buffer, artifact.inputs);
+    case BufferKind::Output: return argumentBuffer(where, buffer, artifact.outputs);
+    case BufferKind::Arena: return rangeBuffer(where, buffer, artifact.arenaSize);
+    case BufferKind::Constant: break;
+    }
+    return rangeBuffer(where, buffer, artifact.constants.size());
+  }
+
+  /// `ref` names at least `size` bytes.
+  Status range(const std::string &where, const BufferRef &ref, uint64_t size) const {
+    if (ref.buffer >= artifact.buffers.size())
+      return bad(where, "names buffer " + number(ref.buffer) + " of " +
+                            number(artifact.buffers.size()));
+    const uint64_t available = artifact.buffers[ref.buffer].size;
+    if (ref.offset > available || size > available - ref.offset)
+      return bad(where, "uses " + number(size) + " bytes from byte " + number(ref.offset) +
+                            " of buffer " + number(ref.buffer) + ", which has " +
+                            number(available));
+    return Status::ok();
+  }
+
+  Status writable(const std::string &where, const BufferRef &ref, uint64_t size) const {
+    ZYX_RETURN_IF_ERROR(range(where, ref, size));
+    const BufferKind kind = artifact.buffers[ref.buffer].kind;
+    if (kind == BufferKind::Input || kind == BufferKind::Constant)
+      return bad(where, "writes buffer " + number(ref.buffer) + ", which is only read");
+    return Status::ok();
+  }
+
+  Status check(const std::string &where, const Launch &launch) const {
+    if (launch.kernel >= artifact.kernels.size())
+      return bad(where, "names kernel " + number(launch.kernel) + " of " +
+                            number(artifact.kernels.size()));
+    const Kernel &kernel = artifact.kernels[launch.kernel];
+    if (launch.buffers.size() != kernel.numBuffers || launch.scalars.size() != kernel.numScalars)
+      return bad(where, "passes " + number(launch.buffers.size()) + " buffers and " +
+                            number(launch.scalars.size()) + " scalars to kernel '" + kernel.name +
+                            "', which takes " + number(kernel.numBuffers) + " and " +
+                            number(kernel.numScalars));
+    for (const BufferRef &ref : launch.buffers)
+      ZYX_RETURN_IF_ERROR(range(where, ref, 0));
+    if (!numElements(Shape(launch.grid.begin(), launch.grid.end())))
+      return bad(where, "has an impossible grid");
+    return Status::ok();
+  }
+
+  Status check(const std::string &where, const Copy &copy) const {
+    ZYX_RETURN_IF_ERROR(range(where, copy.source, copy.size));
+    return writable(where, copy.destination, copy.size);
+  }
+
+  Status check(const std::string &where, const Fill &fill) const {
+    const unsigned size = fill.patternSize;
+    if ((size != 1 && size != 2 && size != 4 && size != 8) || fill.size % size != 0)
+      return bad(where, "fills " + number(fill.size) + " bytes with a pattern of " + number(size));
+    return writable(where, fill.destination, fill.size);
+  }
+
+  Status command(const std::string &where, size_t index) const {
+    const Command &command = artifact.commands[index];
+    for (uint32_t earlier : command.wait)
+      if (earlier >= index)
+        return bad(where, "waits for command " + number(earlier) + ", which is not earlier");
+    return std::visit([&](const auto &action) { return check(where, action); }, command.action);
+  }
+
+  const Artifact &artifact;
+};
+
+} // namespace
+
+Status Artifact::verify() const { return Verifier(*this).run(); }

@@ -1,0 +1,214 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "../TestFiles.h"
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Hash.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+using namespace zyx;
+using namespace zyx::artifact;
+using testing::HasSubstr;
+
+namespace {
+
+/// y = k(x, constant, arena), after a copy and a fill.
+Artifact sample() {
+  Artifact a;
+  a.entry = "main";
+  a.target = "cpu";
+  a.cpuFeatures = {"avx2", "fma"};
+  a.inputs = {{"x", {DType::F32, {2, 3}}}};
+  a.outputs = {{"y", {DType::F32, {2, 3}}}};
+  a.buffers = {{BufferKind::Input, 0, 24},
+               {BufferKind::Output, 0, 24},
+               {BufferKind::Arena, 64, 32},
+               {BufferKind::Constant, 0, 8}};
+  a.constants.resize(8, std::byte{5});
+  a.arenaSize = 96;
+  a.code = {{"elf-so", {std::byte{1}, std::byte{2}}}};
+  a.kernels = {{"k", 0, 4, 1, "kernel of k", {"a.mlir", 3, 4}}};
+  a.commands = {{Copy{{0, 0}, {2, 8}, 24}, {}},
+                {Fill{{1, 8}, 16, 0x3f800000, 4}, {}},
+                {Launch{0, {{0, 0}, {3, 0}, {2, 0}, {1, 0}}, {2, 1, 3}, {-7}, 12, 48}, {0, 1}}};
+  return a;
+}
+
+std::string refusal(std::span<const std::byte> bytes) {
+  Result<Artifact> result = Artifact::deserialize(bytes, "a.zyx");
+  EXPECT_FALSE(result.isOk());
+  EXPECT_THAT(result.status().message(), HasSubstr("a.zyx: "));
+  return result.status().message();
+}
+
+/// The message about `sample()` after a change; the byte form must refuse it with the same words.
+std::string complaint(const std::function<void(Artifact &)> &change) {
+  Artifact a = sample();
+  change(a);
+  const std::string message = a.verify().message();
+  EXPECT_EQ(refusal(a.serialize()), "a.zyx: " + message);
+  return message;
+}
+
+constexpr size_t checksumOffset = 12, checkedOffset = 28;
+
+/// Makes the checksum right again after a change behind it.
+void reseal(std::vector<std::byte> &bytes) {
+  const Hash128 hash = hashBytes(std::span<const std::byte>(bytes).subspan(checkedOffset));
+  for (size_t i = 0; i < 8; ++i) {
+    bytes[checksumOffset + i] = std::byte(hash.high >> (8 * i));
+    bytes[checksumOffset + 8 + i] = std::byte(hash.low >> (8 * i));
+  }
+}
+
+TEST(ArtifactTest, RoundTrips) {
+  const Artifact a = sample();
+  ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
+  auto back = Artifact::deserialize(a.serialize());
+  ASSERT_TRUE(back.isOk()) << back.status().toString();
+  EXPECT_EQ(*back, a);
+  EXPECT_TRUE(Artifact::deserialize(Artifact().serialize()).isOk());
+}
+
+TEST(ArtifactTest, RefusesEveryTruncation) {
+  const std::vector<std::byte> bytes = sample().serialize();
+  for (size_t size = 0; size < bytes.size(); ++size)
+    refusal(std::span(bytes).first(size));
+  EXPECT_THAT(refusal(std::span(bytes).first(bytes.size() - 1)), HasSubstr("truncated: "));
+  std::vector<std::byte> longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_THAT(refusal(longer), HasSubstr("1 bytes follow the artifact"));
+}
+
+TEST(ArtifactTest, RefusesEveryFlippedByte) {
+  const std::vector<std::byte> bytes = sample().serialize();
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (std::byte mask : {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}}) {
+      std::vector<std::byte> flipped = bytes;
+      flipped[i] ^= mask;
+      refusal(flipped);
+    }
+  std::vector<std::byte> flipped = bytes;
+  flipped.back() ^= std::byte{1};
+  EXPECT_THAT(refusal(flipped), HasSubstr("the checksum does not match: the artifact is corrupt"));
+  EXPECT_THAT(refusal(asBytes("something else")), HasSubstr("not a zyx artifact"));
+}
+
+TEST(ArtifactTest, RefusesOtherVersions) {
+  std::vector<std::byte> bytes = sample().serialize();
+  bytes[8] = std::byte{7};
+  EXPECT_EQ(Artifact::deserialize(bytes).status().code(), ErrorCode::Unsupported);
+  EXPECT_THAT(refusal(bytes), HasSubstr("in format version 7; zyx "));
+}
+
+TEST(ArtifactTest, SurvivesEveryFlippedByteUnderARightChecksum) {
+  const std::vector<std::byte> bytes = sample().serialize();
+  for (size_t i = checkedOffset; i < bytes.size(); ++i)
+    for (std::byte mask : {std::byte{0x01}, std::byte{0x10}, std::byte{0x80}, std::byte{0xff}}) {
+      std::vector<std::byte> forged = bytes;
+      forged[i] ^= mask;
+      reseal(forged);
+      Result<Artifact> result = Artifact::deserialize(forged);
+      if (result.isOk()) {
+        EXPECT_TRUE(result->verify().isOk());
+      }
+    }
+}
+
+TEST(ArtifactTest, RefusesUnknownNumbersUnderARightChecksum) {
+  // The only places where these bytes can be: each change is found by the message it gives.
+  const std::vector<std::byte> bytes = sample().serialize();
+  std::string all;
+  for (size_t i = checkedOffset; i < bytes.size(); ++i) {
+    std::vector<std::byte> forged = bytes;
+    forged[i] = std::byte{0x63};
+    reseal(forged);
+    all += Artifact::deserialize(forged).status().message() + "\n";
+  }
+  EXPECT_THAT(all, HasSubstr("dtype 99 is unknown"));
+  EXPECT_THAT(all, HasSubstr("buffer kind 99 is unknown"));
+  EXPECT_THAT(all, HasSubstr("command kind 99 is unknown"));
+
+  // One more byte at the end of the contents, whose size is 8 bytes behind the version's text.
+  std::vector<std::byte> forged = bytes;
+  forged.push_back(std::byte{0});
+  const size_t size = checkedOffset + 8 + std::to_integer<size_t>(bytes[checkedOffset]);
+  forged[size] = std::byte(std::to_integer<unsigned>(forged[size]) + 1);
+  reseal(forged);
+  EXPECT_THAT(refusal(forged), HasSubstr("1 bytes follow the contents"));
+}
+
+TEST(ArtifactTest, VerifiesArguments) {
+  EXPECT_EQ(complaint([](Artifact &a) { a.inputs.push_back(a.inputs[0]); }),
+            "input 'x' exists twice");
+  EXPECT_EQ(complaint([](Artifact &a) { a.outputs.push_back(a.outputs[0]); }),
+            "output 'y' exists twice");
+  EXPECT_THAT(complaint([](Artifact &a) { a.inputs[0].type.shape = {int64_t(1) << 41}; }),
+              HasSubstr("input 'x' is refused: the tensor f32[2199023255552] has 8796093022208"));
+}
+
+TEST(ArtifactTest, VerifiesBuffers) {
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[0].position = 1; }),
+            "buffer 0 names argument 1 of 1");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[1].size = 20; }),
+            "buffer 1 has 20 bytes, and its argument 24");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[2].position = 8; }),
+            "buffer 2 starts at the unaligned byte 8");
+  EXPECT_EQ(complaint([](Artifact &a) { a.arenaSize = 95; }),
+            "buffer 2 spans 32 bytes from byte 64 of 95");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[2].size = UINT64_MAX; }),
+            "buffer 2 spans 18446744073709551615 bytes from byte 64 of 96");
+  EXPECT_EQ(complaint([](Artifact &a) { a.constants.pop_back(); }),
+            "buffer 3 spans 8 bytes from byte 0 of 7");
+}
+
+TEST(ArtifactTest, VerifiesKernels) {
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].code = 1; }), "kernel 0 names code blob 1 of 1");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = ""; }), "kernel 0 has no valid symbol");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = std::string("a\0b", 3); }),
+            "kernel 0 has no valid symbol");
+}
+
+TEST(ArtifactTest, VerifiesCommands) {
+  auto launch = [](const std::function<void(Launch &)> &change) {
+    return complaint([&](Artifact &a) { change(std::get<Launch>(a.commands[2].action)); });
+  };
+  EXPECT_EQ(launch([](Launch &l) { l.kernel = 1; }), "command 2 names kernel 1 of 1");
+  EXPECT_EQ(launch([](Launch &l) { l.buffers.pop_back(); }),
+            "command 2 passes 3 buffers and 1 scalars to kernel 'kernel of k', which takes 4 and 1");
+  EXPECT_THAT(launch([](Launch &l) { l.scalars.clear(); }), HasSubstr("passes 4 buffers and 0 scalars"));
+  EXPECT_EQ(launch([](Launch &l) { l.buffers[0].buffer = 4; }), "command 2 names buffer 4 of 4");
+  EXPECT_EQ(launch([](Launch &l) { l.buffers[3].offset = 25; }),
+            "command 2 uses 0 bytes from byte 25 of buffer 1, which has 24");
+  EXPECT_EQ(launch([](Launch &l) { l.grid[1] = -1; }), "command 2 has an impossible grid");
+  EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }), "command 2 has an impossible grid");
+
+  auto copy = [](const std::function<void(Copy &)> &change) {
+    return complaint([&](Artifact &a) { change(std::get<Copy>(a.commands[0].action)); });
+  };
+  EXPECT_EQ(copy([](Copy &c) { c.size = 25; }),
+            "command 0 uses 25 bytes from byte 0 of buffer 0, which has 24");
+  EXPECT_EQ(copy([](Copy &c) { c.destination.offset = 9; }),
+            "command 0 uses 24 bytes from byte 9 of buffer 2, which has 32");
+  EXPECT_EQ(copy([](Copy &c) { c.destination = {0, 0}; }),
+            "command 0 writes buffer 0, which is only read");
+  EXPECT_EQ(copy([](Copy &c) { c = {{2, 0}, {3, 0}, 8}; }),
+            "command 0 writes buffer 3, which is only read");
+
+  auto fill = [](const std::function<void(Fill &)> &change) {
+    return complaint([&](Artifact &a) { change(std::get<Fill>(a.commands[1].action)); });
+  };
+  EXPECT_EQ(fill([](Fill &f) { f.patternSize = 3; }), "command 1 fills 16 bytes with a pattern of 3");
+  EXPECT_EQ(fill([](Fill &f) { f.size = 6; }), "command 1 fills 6 bytes with a pattern of 4");
+  EXPECT_EQ(fill([](Fill &f) { f.size = 20; }),
+            "command 1 uses 20 bytes from byte 8 of buffer 1, which has 24");
+
+  EXPECT_EQ(complaint([](Artifact &a) { a.commands[1].wait = {1}; }),
+            "command 1 waits for command 1, which is not earlier");
+}
+
+} // namespace
