@@ -7,9 +7,27 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
+
+#define GET_ATTRDEF_CLASSES
+#include "zyx/Dialect/Kernel/IR/KernelAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "zyx/Dialect/Kernel/IR/KernelTypes.cpp.inc"
+
+void KernelDialect::registerAttributesAndTypes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "zyx/Dialect/Kernel/IR/KernelAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "zyx/Dialect/Kernel/IR/KernelTypes.cpp.inc"
+      >();
+}
 
 //===----------------------------------------------------------------------===//
 // Block
