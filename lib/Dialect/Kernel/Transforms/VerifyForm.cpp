@@ -88,7 +88,7 @@ LogicalResult verifyLowered(Operation *op) {
   return success();
 }
 
-struct VerifyForm : impl::VerifyFormPassBase<VerifyForm> {
+struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
   using VerifyFormPassBase::VerifyFormPassBase;
 
   void runOnOperation() override {
