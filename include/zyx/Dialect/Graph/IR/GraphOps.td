@@ -34,7 +34,10 @@ class Graph_NodeOp<string name, int number, int numOperands, list<Trait> traits 
 
 /// A node whose type follows from its operands.
 class Graph_InferredOp<string name, int number, int numOperands, list<Trait> traits = []>
-    : Graph_NodeOp<name, number, numOperands, traits # [InferTypeOpAdaptor]>;
+    : Graph_NodeOp<name, number, numOperands, traits # [InferTypeOpAdaptor]> {
+  // InferTypeOpInterface compares the type that is inferred with the one that is written.
+  let hasVerifier = 0;
+}
 
 /// The elements of the operand under other indices; computes nothing, and costs nothing where it
 /// is folded into the load of its operand.
@@ -139,6 +142,7 @@ def Graph_PermuteOp : Graph_ViewOp<"permute", 4, [InferTypeOpAdaptor]> {
     ```
   }];
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$order);
+  let hasVerifier = 0;
   let assemblyFormat = "$x `order` `=` $order attr-dict `:` type($x) `->` type($result)";
 }
 
@@ -221,8 +225,8 @@ def Graph_ReduceOp : Graph_InferredOp<"reduce", 5, 1> {
   let description = Graph_KindTable<!foreach(k, Graph_ReduceKinds, !cast<Graph_Kind>(k))>.rows # [{
 
 
-`dims` is increasing. Along dimensions of extent 0 the result is the one "of nothing"; `max` and
-`min` have none and refuse them.
+`dims` is increasing and not empty. Along dimensions of extent 0 the result is the one "of
+nothing"; `max` and `min` have none and refuse them.
 
 ```mlir
 %r = graph.reduce add %x dims = [1] : tensor<4x8xf32> -> tensor<4xf32>

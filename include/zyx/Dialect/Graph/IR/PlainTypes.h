@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_GRAPH_IR_PLAINTYPES_H
+#define ZYX_DIALECT_GRAPH_IR_PLAINTYPES_H
+
+#include "zyx/Base/Shape.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace zyx::graph::ir {
+
+/// The dtype of an MLIR element type: i1 is bool, signless integers are signed. None where the
+/// graph has no such type.
+std::optional<DType> toDType(mlir::Type elementType);
+/// The inverse of toDType.
+mlir::Type toElementType(DType dtype, mlir::MLIRContext *context);
+
+/// The plain form of a tensor type, or why it has none: not a ranked tensor, an element type that
+/// the graph does not know, a dynamic extent, an encoding.
+Result<TensorType> toPlainType(mlir::Type type);
+/// The inverse of toPlainType.
+mlir::RankedTensorType toTensorType(const TensorType &type, mlir::MLIRContext *context);
+
+} // namespace zyx::graph::ir
+
+#endif // ZYX_DIALECT_GRAPH_IR_PLAINTYPES_H

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_INITALL_H
+#define ZYX_INITALL_H
+
+#include "zyx/Dialect/Graph/IR/GraphDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace zyx {
+
+/// Every dialect that a file of ours may hold: our own, and those of upstream that our lowerings
+/// use.
+inline void registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
+                  mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
+                  mlir::vector::VectorDialect>();
+  registry.insert<graph::ir::GraphDialect>();
+  mlir::func::registerInlinerExtension(registry);
+}
+
+/// Every pass and pipeline of ours, and the general ones of upstream.
+inline void registerAllPasses() { mlir::registerTransformsPasses(); }
+
+} // namespace zyx
+
+#endif // ZYX_INITALL_H

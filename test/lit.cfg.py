@@ -1,0 +1,20 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The lit suite: tests lie in the folder of what they test, as in include/zyx."""
+
+import os
+
+import lit.formats
+
+config.name = "zyx"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "unit", "lib", "utils"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.zyx_binary_dir, "test")
+
+# Our tools come first; FileCheck, not, split-file and the rest lie beside llvm-config.
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.zyx_binary_dir, "bin"), config.llvm_tools_dir, config.environment["PATH"]])
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"
+config.substitutions.append(("%source_dir", config.zyx_source_dir))

@@ -1,0 +1,53 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Base/TextLimits.h"
+#include "zyx/InitAll.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#ifdef ZYX_BUILD_TESTS
+namespace zyx::test {
+void registerTestTransportPass();
+} // namespace zyx::test
+#endif
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  mlir::DialectRegistry registry;
+  zyx::registerAllDialects(registry);
+  zyx::registerAllPasses();
+#ifdef ZYX_BUILD_TESTS
+  zyx::test::registerTestTransportPass();
+#endif
+  auto [inputName, outputName] =
+      mlir::registerAndParseCLIOptions(argc, argv, "zyx: run passes on a file", registry);
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);
+  if (!input) {
+    llvm::errs() << "zyx-opt: error: " << message << '\n';
+    return 1;
+  }
+  if (zyx::Status status = zyx::checkTextLimits(input->getBuffer()); !status.isOk()) {
+    llvm::errs() << inputName << ": error: " << status.message() << '\n';
+    return 1;
+  }
+  std::unique_ptr<llvm::ToolOutputFile> output = mlir::openOutputFile(outputName, &message);
+  if (!output) {
+    llvm::errs() << "zyx-opt: error: " << message << '\n';
+    return 1;
+  }
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (failed(mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
+    return 1;
+  // Only a whole file is kept.
+  output->keep();
+  return 0;
+}
