@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_INITALL_H
-#define ZYX_INITALL_H
+#ifndef ZYX_PIPELINES_INITALL_H
+#define ZYX_PIPELINES_INITALL_H
 
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 
@@ -35,4 +35,4 @@ inline void registerAllPasses() { mlir::registerTransformsPasses(); }
 
 } // namespace zyx
 
-#endif // ZYX_INITALL_H
+#endif // ZYX_PIPELINES_INITALL_H
