@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_BASE_TEMPFOLDER_H
+#define ZYX_BASE_TEMPFOLDER_H
+
+#include "zyx/Base/Status.h"
+
+#include <string>
+
+namespace zyx {
+
+/// A new folder that only this user can read, under TMPDIR or /tmp. It is removed with the files
+/// in it when the object goes.
+class TempFolder {
+public:
+  static Result<TempFolder> create();
+  TempFolder(TempFolder &&other) noexcept : folder(std::move(other.folder)) {
+    other.folder.clear();
+  }
+  TempFolder &operator=(TempFolder &&) = delete;
+  ~TempFolder();
+
+  /// The path of a file of that name in the folder.
+  std::string file(const char *name) const { return folder + '/' + name; }
+
+private:
+  explicit TempFolder(std::string folder) : folder(std::move(folder)) {}
+  std::string folder;
+};
+
+} // namespace zyx
+
+#endif // ZYX_BASE_TEMPFOLDER_H

@@ -1,0 +1,72 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_INFO_TARGETINFO_H
+#define ZYX_TARGET_INFO_TARGETINFO_H
+
+#include "zyx/Base/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Facts of machines, as records. Whoever would ask "is this CUDA" reads a fact here instead.
+namespace zyx::target {
+
+/// Which emitter makes code for the machine.
+enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2 };
+
+struct TargetInfo {
+  /// The record's name: "cpu", "x86-64-v3", "c", "sm_90a".
+  std::string name;
+  TargetKind kind = TargetKind::CPU;
+  /// The runtime's device that loads the code: "cpu", "c", "cuda".
+  std::string device;
+  /// The processor, by LLVM's name; empty where LLVM is not involved.
+  std::string cpu;
+  /// Features beyond those of `cpu`, by LLVM's names.
+  std::vector<std::string> features;
+  /// Features that the device must have for the code to run, by LLVM's names; for the artifact.
+  std::vector<std::string> requiredFeatures;
+
+  /// Bytes of a native vector; 0 where kernels are scalar (text targets).
+  int64_t vectorBytes = 0;
+  int64_t vectorRegisters = 0;
+  /// One instruction computes a * b + c with one rounding.
+  bool hasFma = false;
+  /// Masked vector loads and stores are instructions.
+  bool hasMaskedOps = false;
+
+  /// Data caches of one core, in bytes; on a GPU those of a multiprocessor and of the device.
+  int64_t l1Bytes = 32 << 10;
+  int64_t l2Bytes = 512 << 10;
+
+  /// Private allocations of one kernel, in bytes: they are on the stack of a worker thread.
+  int64_t privateBytes = 512 << 10;
+  /// Shared memory of one workgroup, in bytes; 0 where there is none.
+  int64_t sharedBytes = 0;
+  /// Threads that run in lockstep.
+  int64_t warpSize = 1;
+  /// Version of PTX that the emitter writes, times 10: 88 for 8.8.
+  int ptxVersion = 0;
+
+  /// Elements of `elementBytes` bytes in a native vector, 1 where kernels are scalar.
+  int64_t lanes(int64_t elementBytes) const {
+    return vectorBytes > elementBytes ? vectorBytes / elementBytes : 1;
+  }
+  /// "+avx2,+fma", as LLVM takes features.
+  std::string featureString() const;
+  /// Everything that changes the code, as text for cache keys.
+  std::string cacheKey() const;
+};
+
+/// The record of that name. "cpu" describes the processor this runs on.
+Result<TargetInfo> lookUpTarget(std::string_view name);
+/// Names of all records, "cpu" first.
+const std::vector<std::string> &targetNames();
+
+} // namespace zyx::target
+
+#endif // ZYX_TARGET_INFO_TARGETINFO_H

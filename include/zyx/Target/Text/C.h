@@ -1,0 +1,36 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_TEXT_C_H
+#define ZYX_TARGET_TEXT_C_H
+
+#include "zyx/Base/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+/// Kernels as portable C11, and what the system's compiler makes of it.
+namespace zyx::target {
+
+/// Prints every `kernel.func` of the module, which is in the lowered form and scalar (record "c"),
+/// as one C11 source that needs only <stdint.h>, <string.h> and <math.h>.
+Result<std::string> printC(mlir::ModuleOp kernels);
+
+struct COptions {
+  /// Looked up in PATH where it has no slash.
+  std::string compiler = "cc";
+  /// Added behind the fixed ones, which ask for -O3 without contraction of floating point.
+  std::vector<std::string> flags;
+};
+
+/// Compiles C to an ELF shared object in a private temporary folder. A compiler that is missing or
+/// refuses the text is an error with its output.
+Result<std::vector<std::byte>> compileC(const std::string &text, const COptions &options = {});
+
+} // namespace zyx::target
+
+#endif // ZYX_TARGET_TEXT_C_H

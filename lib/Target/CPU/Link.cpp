@@ -1,0 +1,80 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Link.h"
+
+#include "zyx/Base/File.h"
+#include "zyx/Base/TempFolder.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+#include <span>
+
+LLD_HAS_DRIVER(elf)
+
+namespace zyx::target {
+namespace {
+
+bool mayBeUndefined(llvm::StringRef name) {
+  return name == "memcpy" || name == "memmove" || name == "memset" ||
+         name == "_GLOBAL_OFFSET_TABLE_";
+}
+
+std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
+
+} // namespace
+
+Status checkUndefinedSymbols(llvm::StringRef object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernels"));
+  if (!file)
+    return Status::internal("cannot read the generated object: " + text(file.takeError()));
+  std::string needed;
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (!flags || !name) {
+      llvm::Error broken = !flags ? flags.takeError() : name.takeError();
+      return Status::internal("cannot read the generated object: " + text(std::move(broken)));
+    }
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() && !mayBeUndefined(*name))
+      needed += (needed.empty() ? "" : ", ") + name->str();
+  }
+  if (needed.empty())
+    return Status::ok();
+  return Status::compileFailed("kernels may not call library functions, but the processor has no "
+                               "instruction for what became a call of " + needed);
+}
+
+Result<std::vector<std::byte>> linkSharedObject(llvm::StringRef object) {
+  // lld keeps its state in globals: one link at a time. After a crash inside it may not run again.
+  static std::mutex mutex;
+  static bool usable = true;
+
+  ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::create());
+  std::string input = folder.file("kernels.o"), output = folder.file("kernels.so");
+  ZYX_RETURN_IF_ERROR(writeFileAtomically(
+      input, std::span(reinterpret_cast<const std::byte *>(object.data()), object.size())));
+  {
+    std::lock_guard lock(mutex);
+    if (!usable)
+      return Status::internal("the linker crashed earlier in this process");
+    const char *arguments[] = {"ld.lld",         "-shared",          "-nostdlib", "--threads=1",
+                               "--hash-style=gnu", "--build-id=none", "-z",       "noexecstack",
+                               "-z",             "now",              "-o",        output.c_str(),
+                               input.c_str()};
+    std::string messages;
+    llvm::raw_string_ostream stream(messages);
+    lld::Result result =
+        lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    usable = result.canRunAgain;
+    if (result.retCode != 0)
+      return Status::compileFailed("cannot link the kernels: " + messages);
+  }
+  return readFile(output);
+}
+
+} // namespace zyx::target

@@ -1,0 +1,155 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include <unistd.h>
+
+namespace zyx::target {
+namespace {
+
+/// Cache sizes of this machine where the C library knows them (it does on x86).
+void readCaches(TargetInfo &info) {
+  if (long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
+    info.l1Bytes = l1;
+  if (long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0)
+    info.l2Bytes = l2;
+}
+
+TargetInfo x86Level3() {
+  TargetInfo info;
+  info.name = info.cpu = "x86-64-v3";
+  info.device = "cpu";
+  info.requiredFeatures = {"avx2", "fma", "f16c", "bmi2"};
+  info.vectorBytes = 32;
+  info.vectorRegisters = 16;
+  info.hasFma = true;
+  return info;
+}
+
+TargetInfo x86Level4() {
+  TargetInfo info = x86Level3();
+  info.name = info.cpu = "x86-64-v4";
+  for (const char *feature : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+    info.requiredFeatures.push_back(feature);
+  info.vectorBytes = 64;
+  info.vectorRegisters = 32;
+  info.hasMaskedOps = true;
+  info.l2Bytes = 1 << 20;
+  return info;
+}
+
+#if defined(__x86_64__)
+TargetInfo hostCPU() {
+  __builtin_cpu_init();
+  TargetInfo info;
+  bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+  bool level4 = level3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl");
+  if (level4) {
+    info = x86Level4();
+    auto add = [&](bool supported, const char *feature) {
+      if (!supported)
+        return;
+      info.features.push_back(feature);
+      info.requiredFeatures.push_back(feature);
+    };
+    add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
+    add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
+  } else if (level3) {
+    info = x86Level3();
+  } else {
+    info.cpu = "x86-64";
+    info.vectorBytes = 16;
+    info.vectorRegisters = 16;
+    if (__builtin_cpu_supports("sse4.2"))
+      info.cpu = "x86-64-v2", info.requiredFeatures = {"sse4.2"};
+  }
+  return info;
+}
+#else
+TargetInfo hostCPU() {
+  TargetInfo info;
+  info.cpu = "generic";
+  info.vectorBytes = 16;
+  info.vectorRegisters = 32;
+  info.hasFma = true;
+  return info;
+}
+#endif
+
+TargetInfo cTarget() {
+  TargetInfo info;
+  info.name = info.device = "c";
+  info.kind = TargetKind::C;
+  return info;
+}
+
+TargetInfo hopper() {
+  TargetInfo info;
+  info.name = info.cpu = "sm_90a";
+  info.kind = TargetKind::CUDA;
+  info.device = "cuda";
+  info.vectorBytes = 16;
+  info.vectorRegisters = 255;
+  info.hasFma = true;
+  info.l1Bytes = 256 << 10;
+  info.l2Bytes = 50 << 20;
+  info.privateBytes = 1 << 10;
+  info.sharedBytes = 232448;
+  info.warpSize = 32;
+  info.ptxVersion = 88;
+  info.features = {"ptx88"};
+  return info;
+}
+
+} // namespace
+
+std::string TargetInfo::featureString() const {
+  std::string text;
+  for (const std::string &feature : features)
+    text += (text.empty() ? "+" : ",+") + feature;
+  return text;
+}
+
+std::string TargetInfo::cacheKey() const {
+  std::string text = std::to_string(static_cast<int>(kind)) + ';' + cpu + ';' + featureString();
+  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps),
+                       l1Bytes, l2Bytes, privateBytes, sharedBytes, warpSize, int64_t(ptxVersion)})
+    text += ';' + std::to_string(fact);
+  return text;
+}
+
+const std::vector<std::string> &targetNames() {
+  static const std::vector<std::string> names = {"cpu", "x86-64-v3", "x86-64-v4", "c", "sm_90a"};
+  return names;
+}
+
+Result<TargetInfo> lookUpTarget(std::string_view name) {
+  if (name == "cpu") {
+    TargetInfo info = hostCPU();
+    info.name = info.device = "cpu";
+    readCaches(info);
+    return info;
+  }
+  if (name == "x86-64-v3")
+    return x86Level3();
+  if (name == "x86-64-v4")
+    return x86Level4();
+  if (name == "c") {
+    TargetInfo info = cTarget();
+    readCaches(info);
+    return info;
+  }
+  if (name == "sm_90a")
+    return hopper();
+  std::string known;
+  for (const std::string &each : targetNames())
+    known += (known.empty() ? "" : ", ") + each;
+  return Status::notFound("no target is named '" + std::string(name) + "'; there are " + known);
+}
+
+} // namespace zyx::target

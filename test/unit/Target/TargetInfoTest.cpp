@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include "gtest/gtest.h"
+
+#include <set>
+
+using namespace zyx;
+using namespace zyx::target;
+
+TEST(TargetInfo, EveryNameHasARecord) {
+  std::set<std::string> keys;
+  for (const std::string &name : targetNames()) {
+    Result<TargetInfo> info = lookUpTarget(name);
+    ASSERT_TRUE(info) << info.status().toString();
+    EXPECT_EQ(info->name, name);
+    EXPECT_FALSE(info->device.empty());
+    if (name != "cpu") {
+      EXPECT_TRUE(keys.insert(info->cacheKey()).second) << name;
+    }
+  }
+}
+
+TEST(TargetInfo, UnknownNameListsTheRecords) {
+  Status failure = lookUpTarget("z80").status();
+  EXPECT_EQ(failure.code(), ErrorCode::NotFound);
+  EXPECT_EQ(failure.message(), "no target is named 'z80'; there are cpu, x86-64-v3, x86-64-v4, c, sm_90a");
+}
+
+TEST(TargetInfo, LanesFollowTheVector) {
+  EXPECT_EQ(lookUpTarget("x86-64-v4")->lanes(4), 16);
+  EXPECT_EQ(lookUpTarget("x86-64-v3")->lanes(8), 4);
+  EXPECT_EQ(lookUpTarget("c")->lanes(4), 1);
+  TargetInfo info;
+  info.features = {"avx2", "fma"};
+  EXPECT_EQ(info.featureString(), "+avx2,+fma");
+}
+
+#if defined(__x86_64__)
+TEST(TargetInfo, HostHasWhatItRequires) {
+  TargetInfo host = *lookUpTarget("cpu");
+  EXPECT_GE(host.vectorBytes, 16);
+  EXPECT_GT(host.l1Bytes, 0);
+  bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  EXPECT_EQ(host.vectorBytes == 64, wide);
+}
+#endif
