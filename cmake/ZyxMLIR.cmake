@@ -21,3 +21,7 @@ target_precompile_headers(ZyxMLIRPrecompiled PRIVATE
   <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>)
 zyx_compile_flags(ZyxMLIRPrecompiled)
 target_compile_options(ZyxMLIRPrecompiled PRIVATE -fno-exceptions)
+
+# TableGen looks for included files in the directory's include path.
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)

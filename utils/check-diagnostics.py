@@ -78,7 +78,7 @@ def diagnostics(text):
         # From the bracket on: a call's own arguments count, then what is streamed into it.
         begin = call.end() - 1 if text[call.end() - 1] in "({" else call.end()
         end = statement_end(text, begin)
-        pieces = [p.strip() for p in fragments(text[begin:end])]
+        pieces = [p.strip(" :;,.'\"()") for p in fragments(text[begin:end])]
         best = max(pieces, key=len, default="")
         if len(best) >= SHORTEST and re.search(r"[A-Za-z]{3}", best):
             covered = end

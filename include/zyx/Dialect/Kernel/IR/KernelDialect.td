@@ -32,6 +32,10 @@ def Kernel_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Registers what KernelAttrs.cpp defines.
+    void registerAttributesAndTypes();
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

@@ -1,0 +1,268 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+#define GET_ATTRDEF_CLASSES
+#include "zyx/Dialect/Kernel/IR/KernelAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "zyx/Dialect/Kernel/IR/KernelTypes.cpp.inc"
+
+void KernelDialect::registerAttributesAndTypes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "zyx/Dialect/Kernel/IR/KernelAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "zyx/Dialect/Kernel/IR/KernelTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Block
+//===----------------------------------------------------------------------===//
+
+/// More symbols than a kernel has size arguments; parsing needs an upper bound.
+static constexpr unsigned maxSymbols = 64;
+
+namespace {
+/// Parses affine expressions over s0, s1, ...
+class ExprParser {
+public:
+  explicit ExprParser(AsmParser &parser) : parser(parser) {
+    for (unsigned i = 0; i < maxSymbols; ++i)
+      names.push_back("s" + std::to_string(i));
+    for (unsigned i = 0; i < maxSymbols; ++i)
+      symbols.push_back({names[i], getAffineSymbolExpr(i, parser.getContext())});
+  }
+  ParseResult parse(AffineExpr &expr) { return parser.parseAffineExpr(symbols, expr); }
+  ParseResult parseList(SmallVectorImpl<AffineExpr> &list) {
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                          [&] { return parse(list.emplace_back()); });
+  }
+
+private:
+  AsmParser &parser;
+  SmallVector<std::string> names;
+  SmallVector<std::pair<StringRef, AffineExpr>> symbols;
+};
+} // namespace
+
+Attribute BlockAttr::parse(AsmParser &parser, Type) {
+  ExprParser exprs(parser);
+  SmallVector<AffineExpr> shape, strides, low, high;
+  AffineExpr offset = getAffineConstantExpr(0, parser.getContext());
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || exprs.parseList(shape) || parser.parseKeyword("strides") ||
+      exprs.parseList(strides))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("offset")) && exprs.parse(offset))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("valid")) &&
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        return failure(exprs.parse(low.emplace_back()) || parser.parseColon() ||
+                       exprs.parse(high.emplace_back()));
+      }))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<BlockAttr>(loc, parser.getContext(), shape, strides, offset, low, high);
+}
+
+void BlockAttr::print(AsmPrinter &printer) const {
+  auto &os = printer.getStream();
+  os << "<[";
+  llvm::interleaveComma(getShape(), os);
+  os << "] strides [";
+  llvm::interleaveComma(getStrides(), os);
+  os << "]";
+  if (constant(getOffset()) != 0)
+    os << " offset " << getOffset();
+  if (hasValid()) {
+    os << " valid [";
+    llvm::interleaveComma(llvm::zip(getValidLow(), getValidHigh()), os,
+                          [&](auto pair) { os << std::get<0>(pair) << " : " << std::get<1>(pair); });
+    os << "]";
+  }
+  os << ">";
+}
+
+LogicalResult BlockAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<AffineExpr> shape, ArrayRef<AffineExpr> strides,
+                                AffineExpr offset, ArrayRef<AffineExpr> low,
+                                ArrayRef<AffineExpr> high) {
+  if (shape.size() != strides.size())
+    return emitError() << "block has " << shape.size() << " extents but " << strides.size()
+                       << " strides";
+  if (low.size() != high.size() || (!low.empty() && low.size() != shape.size()))
+    return emitError() << "block needs one valid interval per dimension";
+  for (AffineExpr extent : shape)
+    if (auto value = constant(extent); value && *value < 0)
+      return emitError() << "block has the negative extent " << *value;
+  for (auto [l, h] : llvm::zip(low, high)) {
+    auto lv = constant(l), hv = constant(h);
+    if (lv && hv && *lv > *hv)
+      return emitError() << "block has the empty interval " << *lv << " : " << *hv;
+  }
+  return success();
+}
+
+std::optional<int64_t> BlockAttr::constant(AffineExpr expr) {
+  if (auto value = dyn_cast<AffineConstantExpr>(expr))
+    return value.getValue();
+  return std::nullopt;
+}
+
+BlockAttr BlockAttr::rowMajor(MLIRContext *context, ArrayRef<int64_t> shape) {
+  SmallVector<AffineExpr> extents, strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = getAffineConstantExpr(stride, context);
+    stride *= shape[i];
+  }
+  for (int64_t extent : shape)
+    extents.push_back(getAffineConstantExpr(extent, context));
+  return get(context, extents, strides, getAffineConstantExpr(0, context), {}, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Map
+//===----------------------------------------------------------------------===//
+
+LogicalResult MapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              ArrayRef<BlockAttr> blocks) {
+  if (blocks.empty())
+    return emitError() << "map has no block";
+  return success();
+}
+
+unsigned MapAttr::getNumSymbols() const {
+  unsigned count = 0;
+  auto scan = [&](ArrayRef<AffineExpr> exprs) {
+    for (AffineExpr expr : exprs)
+      expr.walk([&](AffineExpr e) {
+        if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+          count = std::max(count, symbol.getPosition() + 1);
+      });
+  };
+  for (BlockAttr block : getBlocks()) {
+    scan(block.getShape());
+    scan(block.getStrides());
+    scan(block.getOffset());
+    scan(block.getValidLow());
+    scan(block.getValidHigh());
+  }
+  return count;
+}
+
+MapAttr MapAttr::identity(MLIRContext *context, ArrayRef<int64_t> shape) {
+  return get(context, BlockAttr::rowMajor(context, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts and schedules
+//===----------------------------------------------------------------------===//
+
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned swizzle) {
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "swizzle is 0, 32, 64 or 128 bytes, not " << swizzle;
+  return success();
+}
+
+LogicalResult GridStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
+                                   int64_t tile) {
+  if (tile <= 0)
+    return emitError() << "a grid step's tile must be positive, not " << tile;
+  return success();
+}
+
+LogicalResult LoopStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
+                                   int64_t tile) {
+  if (tile <= 0)
+    return emitError() << "a loop step's tile must be positive, not " << tile;
+  return success();
+}
+
+LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned operand,
+                                    Space space) {
+  if (operand > 1)
+    return emitError() << "a dot has operands 0 and 1, not " << operand;
+  if (space == Space::Global)
+    return emitError() << "tiles are staged in shared or private memory";
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<Attribute> steps) {
+  for (Attribute step : steps)
+    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr>(step))
+      return emitError() << "schedule holds " << step << ", which is no step";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// View
+//===----------------------------------------------------------------------===//
+
+Type ViewType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  StringRef keyword;
+  Attribute layout;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType) ||
+      parser.parseComma())
+    return {};
+  SMLoc keywordLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return {};
+  std::optional<Space> space = symbolizeSpace(keyword);
+  if (!space) {
+    parser.emitError(keywordLoc, "memory is global, shared or private, not ") << keyword;
+    return {};
+  }
+  if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ViewType>(loc, parser.getContext(), shape, elementType, *space, layout);
+}
+
+void ViewType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  if (!getShape().empty())
+    printer << "x";
+  printer << getElementType() << ", " << stringifySpace(getSpace());
+  if (getLayout())
+    printer << ", " << getLayout();
+  printer << ">";
+}
+
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
+                               Type elementType, Space space, Attribute layout) {
+  if (!elementType.isSignlessInteger() && !isa<FloatType>(elementType) && !elementType.isIndex())
+    return emitError() << "elements of a view are signless integers or floats, not " << elementType;
+  if (layout && space != Space::Shared)
+    return emitError() << "only views of shared memory have a layout";
+  if (layout && !isa<SharedAttr>(layout))
+    return emitError() << "the layout of shared memory is #kernel.shared, not " << layout;
+  if (auto shared = dyn_cast_or_null<SharedAttr>(layout); shared && shared.getSwizzle() != 0) {
+    int64_t rowBytes = shape.empty() ? 0 : shape.back() * elementType.getIntOrFloatBitWidth() / 8;
+    if (rowBytes != shared.getSwizzle())
+      return emitError() << "a swizzle of " << shared.getSwizzle() << " bytes needs rows of as many, not "
+                         << rowBytes;
+  }
+  return success();
+}

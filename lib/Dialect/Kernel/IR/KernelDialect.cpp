@@ -1,0 +1,19 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+#include "zyx/Dialect/Kernel/IR/KernelDialect.cpp.inc"
+#include "zyx/Dialect/Kernel/IR/KernelEnums.cpp.inc"
+
+void KernelDialect::initialize() {
+  registerAttributesAndTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "zyx/Dialect/Kernel/IR/KernelOps.cpp.inc"
+      >();
+}

@@ -1,0 +1,74 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+LogicalResult RolesOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<RoleOp, YieldOp>(op))
+      return op.emitOpError("stands in kernel.roles, which holds kernel.role ops only");
+  if (!isa<FuncOp>((*this)->getParentOp()))
+    return emitOpError("stands at the top of a kernel.func");
+  return success();
+}
+
+LogicalResult RoleOp::verify() {
+  if (getBody().getNumArguments() != 1 || !getBody().getArgument(0).getType().isIndex())
+    return emitOpError("has one argument, the index of the instance");
+  return success();
+}
+
+/// An asynchronous copy moves a box of the slot's shape, which may lack leading dimensions.
+static LogicalResult verifyCopy(Operation *op, ViewType view, ViewType slot, ValueRange indices) {
+  if (view.getSpace() != Space::Global || slot.getSpace() != Space::Shared)
+    return op->emitOpError() << "copies between a global view and a shared one, not " << view << " and "
+                             << slot;
+  if (view.getElementType() != slot.getElementType() || slot.getRank() > view.getRank())
+    return op->emitOpError() << "copies a box of " << view << " as " << slot;
+  if (static_cast<int64_t>(indices.size()) != view.getRank())
+    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank "
+                             << view.getRank();
+  return success();
+}
+
+LogicalResult AsyncLoadOp::verify() {
+  return verifyCopy(*this, getView().getType(), getSlot().getType(), getIndices());
+}
+
+LogicalResult AsyncStoreOp::verify() {
+  return verifyCopy(*this, getView().getType(), getSlot().getType(), getIndices());
+}
+
+LogicalResult MmaAsyncOp::verify() {
+  auto shapeOf = [](Type type) {
+    if (auto view = dyn_cast<ViewType>(type))
+      return view.getShape();
+    return cast<RankedTensorType>(type).getShape();
+  };
+  auto result = cast<RankedTensorType>(getType());
+  ArrayRef<int64_t> lhs = shapeOf(getLhs().getType()), rhs = getRhs().getType().getShape();
+  if (result.getRank() != 2 || lhs.size() != 2 || rhs.size() != 2)
+    return emitOpError("contracts matrices");
+  int64_t m = lhs[getTransposeLhs()], k = lhs[!getTransposeLhs()];
+  int64_t n = rhs[!getTransposeRhs()], rhsK = rhs[getTransposeRhs()];
+  if (k != rhsK || m != result.getDimSize(0) || n != result.getDimSize(1))
+    return emitOpError() << "contracts [" << m << ", " << k << "] with [" << rhsK << ", " << n << "] into "
+                         << result;
+  if (isa<RankedTensorType>(getLhs().getType()) && getTransposeLhs())
+    return emitOpError("cannot transpose a tile that lies in registers");
+  if (!isa_and_nonnull<FragAttr>(result.getEncoding()))
+    return emitOpError() << "needs an accumulator in registers (#kernel.frag), not " << result;
+  if (getAcc() && getAcc().getType() != getType())
+    return emitOpError() << "accumulates " << getAcc().getType() << " into " << getType();
+  return success();
+}
+
+LogicalResult MmaWaitOp::verify() {
+  if (getAccumulators().getTypes() != getResults().getTypes())
+    return emitOpError("gives back the accumulators that it takes");
+  return success();
+}

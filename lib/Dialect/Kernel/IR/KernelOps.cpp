@@ -1,0 +1,462 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+#define GET_OP_CLASSES
+#include "zyx/Dialect/Kernel/IR/KernelOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Combinations
+//===----------------------------------------------------------------------===//
+
+Value zyx::kernel::createCombine(OpBuilder &b, Location loc, Combine kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  switch (kind) {
+  case Combine::Add:
+    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult() : arith::AddIOp::create(b, loc, x, y);
+  case Combine::Mul:
+    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult() : arith::MulIOp::create(b, loc, x, y);
+  case Combine::Max:
+    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getResult()
+                   : arith::MaxSIOp::create(b, loc, x, y);
+  case Combine::Min:
+    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getResult()
+                   : arith::MinSIOp::create(b, loc, x, y);
+  case Combine::UMax:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case Combine::UMin:
+    return arith::MinUIOp::create(b, loc, x, y);
+  case Combine::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case Combine::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("all combinations are handled");
+}
+
+TypedAttr zyx::kernel::getIdentity(Combine kind, Type type) {
+  Builder b(type.getContext());
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    switch (kind) {
+    case Combine::Mul:
+      return b.getFloatAttr(type, 1.0);
+    case Combine::Max:
+      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
+    case Combine::Min:
+      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/false));
+    default:
+      // -0 is the identity of addition: 0 + -0 is 0, and -0 + -0 stays -0.
+      return b.getFloatAttr(type, APFloat::getZero(semantics, /*Negative=*/true));
+    }
+  }
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  switch (kind) {
+  case Combine::Mul:
+    return b.getIntegerAttr(type, APInt(width, 1));
+  case Combine::Max:
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(width));
+  case Combine::Min:
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(width));
+  case Combine::UMin:
+  case Combine::And:
+    return b.getIntegerAttr(type, APInt::getAllOnes(width));
+  default:
+    return b.getIntegerAttr(type, APInt(width, 0));
+  }
+}
+
+/// Refuses combinations that an element type does not have.
+static LogicalResult verifyCombine(Operation *op, Combine kind, Type elementType) {
+  bool integerOnly = kind == Combine::UMax || kind == Combine::UMin || kind == Combine::And ||
+                     kind == Combine::Or;
+  if (integerOnly && !elementType.isSignlessInteger())
+    return op->emitOpError() << stringifyCombine(kind) << " is of integers, not of " << elementType;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// func
+//===----------------------------------------------------------------------===//
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type) {
+  state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  Block &entry = state.addRegion()->emplaceBlock();
+  for (Type input : type.getInputs())
+    entry.addArgument(input, state.location);
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> args, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(args, results); };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult FuncOp::verify() {
+  if (getFunctionType().getNumResults() != 0)
+    return emitOpError("returns nothing: its results are written to buffers");
+  bool scalars = false;
+  for (Type type : getArgumentTypes()) {
+    auto buffer = dyn_cast<BufferType>(type);
+    if (!buffer && !type.isIndex() && !type.isSignlessIntOrFloat())
+      return emitOpError() << "takes buffers and scalars, not " << type;
+    if (buffer && buffer.getSpace() != Space::Global)
+      return emitOpError() << "takes buffers in global memory, not " << type;
+    if (buffer && scalars)
+      return emitOpError("takes buffers first and scalars after them");
+    scalars |= !buffer;
+  }
+  unsigned grids = 0;
+  for (Operation &op : getBody().front())
+    grids += isa<GridOp>(op);
+  if (grids > 1)
+    return emitOpError() << "has " << grids << " grids; a launch has one";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// grid
+//===----------------------------------------------------------------------===//
+
+void GridOp::build(OpBuilder &builder, OperationState &state, ArrayRef<OpFoldResult> extents,
+                   ArrayRef<int64_t> steps) {
+  SmallVector<Value> dynamicExtents;
+  SmallVector<int64_t> staticExtents;
+  dispatchIndexOpFoldResults(extents, dynamicExtents, staticExtents);
+  state.addOperands(dynamicExtents);
+  state.addAttribute(getStaticExtentsAttrName(state.name), builder.getDenseI64ArrayAttr(staticExtents));
+  state.addAttribute(getStepsAttrName(state.name), builder.getDenseI64ArrayAttr(steps));
+  Region *region = state.addRegion();
+  Block &block = region->emplaceBlock();
+  for (size_t i = 0; i < steps.size(); ++i)
+    block.addArgument(builder.getIndexType(), state.location);
+  ensureTerminator(*region, builder, state.location);
+}
+
+SmallVector<OpFoldResult> GridOp::getMixedExtents() {
+  Builder builder(getContext());
+  return getMixedValues(getStaticExtents(), getDynamicExtents(), builder);
+}
+
+ParseResult GridOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> indices;
+  SmallVector<OpAsmParser::UnresolvedOperand> dynamicExtents;
+  SmallVector<int64_t> staticExtents, steps;
+  Builder &builder = parser.getBuilder();
+  if (parser.parseArgumentList(indices, OpAsmParser::Delimiter::Paren) || parser.parseKeyword("in") ||
+      parser.parseCommaSeparatedList(
+          OpAsmParser::Delimiter::Square,
+          [&]() -> ParseResult {
+            OpAsmParser::UnresolvedOperand operand;
+            OptionalParseResult parsed = parser.parseOptionalOperand(operand);
+            if (parsed.has_value()) {
+              dynamicExtents.push_back(operand);
+              staticExtents.push_back(ShapedType::kDynamic);
+              return *parsed;
+            }
+            return parser.parseInteger(staticExtents.emplace_back());
+          }) ||
+      parser.parseKeyword("step") ||
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(steps.emplace_back()); }))
+    return failure();
+  for (auto &argument : indices)
+    argument.type = builder.getIndexType();
+  Region *region = result.addRegion();
+  if (parser.parseRegion(*region, indices) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.resolveOperands(dynamicExtents, builder.getIndexType(), result.operands))
+    return failure();
+  ensureTerminator(*region, builder, result.location);
+  result.addAttribute(getStaticExtentsAttrName(result.name), builder.getDenseI64ArrayAttr(staticExtents));
+  result.addAttribute(getStepsAttrName(result.name), builder.getDenseI64ArrayAttr(steps));
+  return success();
+}
+
+void GridOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  llvm::interleaveComma(getIndices(), printer, [&](Value v) { printer.printOperand(v); });
+  printer << ") in [";
+  auto dynamic = getDynamicExtents().begin();
+  llvm::interleaveComma(getStaticExtents(), printer, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      printer.printOperand(*dynamic++);
+    else
+      printer << extent;
+  });
+  printer << "] step [";
+  llvm::interleaveComma(getSteps(), printer);
+  printer << "] ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getStaticExtentsAttrName(), getStepsAttrName()});
+}
+
+LogicalResult GridOp::verify() {
+  size_t rank = getSteps().size();
+  if (getStaticExtents().size() != rank || getBody().getNumArguments() != rank)
+    return emitOpError("needs one extent, one step and one index per dimension");
+  if (static_cast<int64_t>(getDynamicExtents().size()) !=
+      llvm::count_if(getStaticExtents(), ShapedType::isDynamic))
+    return emitOpError("needs one operand per dynamic extent");
+  for (auto [extent, step] : llvm::zip(getStaticExtents(), getSteps())) {
+    if (step <= 0)
+      return emitOpError() << "has the step " << step << "; steps are positive";
+    if (!ShapedType::isDynamic(extent) && extent < 0)
+      return emitOpError() << "has the negative extent " << extent;
+  }
+  if (!isa<FuncOp>((*this)->getParentOp()))
+    return emitOpError("stands at the top of a kernel.func");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult ViewOp::verify() {
+  MapAttr map = getMap();
+  ViewType type = getType();
+  if (getBuffer().getType().getElementType() != type.getElementType() ||
+      getBuffer().getType().getSpace() != type.getSpace())
+    return emitOpError() << "views " << getBuffer().getType() << " as " << type;
+  if (map.getRank() != type.getRank())
+    return emitOpError() << "has a map of rank " << map.getRank() << " for a view of rank "
+                         << type.getRank();
+  if (map.getNumSymbols() > getSymbols().size())
+    return emitOpError() << "has a map of " << map.getNumSymbols() << " symbols but "
+                         << getSymbols().size() << " operands for them";
+  for (auto [i, extent] : llvm::enumerate(map.front().getShape())) {
+    std::optional<int64_t> value = BlockAttr::constant(extent);
+    if (value.value_or(ShapedType::kDynamic) != type.getDimSize(i))
+      return emitOpError() << "has a map whose extent " << i << " differs from that of " << type;
+  }
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (getType().getSpace() == Space::Global)
+    return emitOpError("makes private or shared memory; global memory comes from the plan");
+  if (!getType().hasStaticShape())
+    return emitOpError() << "needs a static shape, not " << getType();
+  return success();
+}
+
+void AllocOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0));
+}
+
+LogicalResult SubviewOp::verify() {
+  ViewType from = getView().getType(), to = getType();
+  if (from.getElementType() != to.getElementType() || from.getSpace() != to.getSpace() ||
+      from.getLayout() != to.getLayout())
+    return emitOpError() << "may change the shape only, not " << from << " to " << to;
+  if (static_cast<int64_t>(getIndices().size()) != from.getRank() || to.getRank() > from.getRank() ||
+      !to.hasStaticShape())
+    return emitOpError("needs one index per dimension and a static result of no larger rank");
+  if (from.getSpace() == Space::Global)
+    return emitOpError("takes apart shared and private memory; tiles of global views are loaded");
+  return success();
+}
+
+/// A value of `type` has one extent per dimension of the view (tiles), or is a scalar, or a vector
+/// along the innermost dimension.
+static LogicalResult verifyAccess(Operation *op, ViewType view, Type type, ValueRange indices, Value mask,
+                                  std::optional<ArrayRef<bool>> inBounds) {
+  if (static_cast<int64_t>(indices.size()) != view.getRank())
+    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank "
+                             << view.getRank();
+  if (getElementTypeOrSelf(type) != view.getElementType())
+    return op->emitOpError() << "moves " << type << " through " << view;
+  if (auto tile = dyn_cast<RankedTensorType>(type); tile && tile.getRank() != view.getRank())
+    return op->emitOpError() << "moves a tile of rank " << tile.getRank()
+                             << " through a view of rank " << view.getRank();
+  if (isa<VectorType>(type) && view.getRank() == 0)
+    return op->emitOpError("moves a vector through a view of rank 0");
+  if (inBounds && static_cast<int64_t>(inBounds->size()) != view.getRank())
+    return op->emitOpError("needs one in_bounds flag per dimension");
+  if (mask) {
+    Type bit = IntegerType::get(op->getContext(), 1);
+    Type wanted = bit;
+    if (auto vector = dyn_cast<VectorType>(type))
+      wanted = vector.clone(bit);
+    else if (isa<RankedTensorType>(type))
+      return op->emitOpError("has a mask on a tile; tiles are masked by their view");
+    if (mask.getType() != wanted)
+      return op->emitOpError() << "needs a mask of type " << wanted << ", not " << mask.getType();
+  }
+  return success();
+}
+
+static LogicalResult verifyAxes(Operation *op, std::optional<ArrayAttr> axes, Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (axes && (!tile || static_cast<int64_t>(axes->size()) != tile.getRank()))
+    return op->emitOpError("names one axis per dimension of a tile");
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyAccess(*this, getView().getType(), getType(), getIndices(), getMask(), getInBounds())))
+    return failure();
+  if (getOther() && getOther().getType() != getElementTypeOrSelf(getType()))
+    return emitOpError() << "has an other of type " << getOther().getType();
+  return verifyAxes(*this, getAxes(), getType());
+}
+
+/// The layout of a value says nothing about where its elements come from: what matters is which
+/// memory is read and written.
+static void addEffect(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects,
+                      MemoryEffects::Effect *effect, OpOperand &view) {
+  effects.emplace_back(effect, &view, SideEffects::DefaultResource::get());
+}
+
+void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addEffect(effects, MemoryEffects::Read::get(), getViewMutable());
+}
+void GatherOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addEffect(effects, MemoryEffects::Read::get(), getViewMutable());
+}
+void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addEffect(effects, MemoryEffects::Write::get(), getViewMutable());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(),
+                      getInBounds());
+}
+
+LogicalResult GatherOp::verify() {
+  auto tile = cast<RankedTensorType>(getType());
+  if (static_cast<int64_t>(getIndices().size()) != getView().getType().getRank())
+    return emitOpError() << "has " << getIndices().size() << " index tiles for a view of rank "
+                         << getView().getType().getRank();
+  if (tile.getElementType() != getView().getType().getElementType())
+    return emitOpError() << "reads " << tile << " through " << getView().getType();
+  for (Value index : getIndices())
+    if (cast<RankedTensorType>(index.getType()).getShape() != tile.getShape())
+      return emitOpError() << "has an index tile " << index.getType() << " for a result " << tile;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+LogicalResult DotOp::verify() {
+  auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType()),
+       acc = cast<RankedTensorType>(getType());
+  int64_t rank = acc.getRank();
+  if (rank < 2 || lhs.getRank() != rank || rhs.getRank() != rank)
+    return emitOpError("needs tiles of one rank of at least 2");
+  if (lhs.getShape().drop_back(2) != acc.getShape().drop_back(2) ||
+      rhs.getShape().drop_back(2) != acc.getShape().drop_back(2) ||
+      lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) ||
+      rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
+      lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2))
+    return emitOpError() << "contracts " << lhs << " with " << rhs << " into " << acc;
+  bool isFloat = isa<FloatType>(acc.getElementType());
+  if (isa<FloatType>(lhs.getElementType()) != isFloat || isa<FloatType>(rhs.getElementType()) != isFloat)
+    return emitOpError("mixes integers and floating point");
+  return success();
+}
+
+static LogicalResult verifyDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
+      return op->emitOpError() << "needs increasing dimensions below " << rank;
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  if (failed(verifyDims(*this, getDims(), input.getRank())) ||
+      failed(verifyCombine(*this, getKind(), input.getElementType())))
+    return failure();
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < input.getRank(); ++i)
+    if (!llvm::is_contained(getDims(), i))
+      kept.push_back(input.getDimSize(i));
+  if (result.getShape() != ArrayRef(kept) || result.getElementType() != input.getElementType())
+    return emitOpError() << "reduces " << input << " to " << result;
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (getDim() < 0 || static_cast<int64_t>(getDim()) >= type.getRank())
+    return emitOpError() << "scans dimension " << getDim() << " of a tile of rank " << type.getRank();
+  return verifyCombine(*this, getKind(), type.getElementType());
+}
+
+LogicalResult SplatOp::verify() {
+  if (getValue().getType() != getElementTypeOrSelf(getType()))
+    return emitOpError() << "repeats " << getValue().getType() << " into " << getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  if (failed(verifyDims(*this, getDims(), result.getRank())))
+    return failure();
+  bool fits = static_cast<int64_t>(getDims().size()) == input.getRank() &&
+              input.getElementType() == result.getElementType();
+  for (int64_t i = 0; fits && i < input.getRank(); ++i)
+    fits = input.getDimSize(i) == result.getDimSize(getDims()[i]);
+  if (!fits)
+    return emitOpError() << "repeats " << input << " into " << result;
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  SmallVector<int64_t> sorted(getOrder());
+  llvm::sort(sorted);
+  bool fits = static_cast<int64_t>(sorted.size()) == input.getRank() &&
+              input.getRank() == result.getRank() && input.getElementType() == result.getElementType();
+  for (int64_t i = 0; fits && i < input.getRank(); ++i)
+    fits = sorted[i] == i && result.getDimSize(i) == input.getDimSize(getOrder()[i]);
+  if (!fits)
+    return emitOpError() << "permutes " << input << " to " << result;
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  if (input.getNumElements() != result.getNumElements() ||
+      input.getElementType() != result.getElementType())
+    return emitOpError() << "reshapes " << input << " to " << result;
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (getDim() < 0 || static_cast<int64_t>(getDim()) >= type.getRank())
+    return emitOpError() << "counts along dimension " << getDim() << " of a tile of rank "
+                         << type.getRank();
+  return verifyAxes(*this, getAxes(), type);
+}
+
+LogicalResult ConvertOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
+    return emitOpError() << "may change the layout only, not " << input << " to " << result;
+  return success();
+}
