@@ -6,6 +6,8 @@
 #define ZYX_PIPELINES_INITALL_H
 
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -26,12 +28,15 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
                   mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect>();
-  registry.insert<graph::ir::GraphDialect>();
+  registry.insert<graph::ir::GraphDialect, kernel::KernelDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
 /// Every pass and pipeline of ours, and the general ones of upstream.
-inline void registerAllPasses() { mlir::registerTransformsPasses(); }
+inline void registerAllPasses() {
+  mlir::registerTransformsPasses();
+  kernel::registerZyxKernelPasses();
+}
 
 } // namespace zyx
 
