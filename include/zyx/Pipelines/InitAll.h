@@ -8,6 +8,8 @@
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Plan/IR/PlanDialect.h"
+#include "zyx/Dialect/Plan/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -28,7 +30,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
                   mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect>();
-  registry.insert<graph::ir::GraphDialect, kernel::KernelDialect>();
+  registry.insert<graph::ir::GraphDialect, kernel::KernelDialect, plan::PlanDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
@@ -36,6 +38,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   kernel::registerZyxKernelPasses();
+  plan::registerZyxPlanPasses();
 }
 
 } // namespace zyx

@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_PLAN_IR_PLANDIALECT_TD
+#define ZYX_DIALECT_PLAN_IR_PLANDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::zyx::plan";
+  let summary = "The host's side: memory, launches, and what waits for what";
+  let description = [{
+    A `plan.func` is one entry: a straight list of commands on buffers. Inputs and outputs are its
+    arguments, named by `plan.input` and `plan.output`; the outputs are written in place, and
+    nothing is returned.
+
+    ```mlir
+    plan.func @scale(%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                     %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+      %t = plan.alloc : !plan.buffer<f32[4]>
+      %0 = plan.launch @exp ins(%x : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>)
+      %1 = plan.launch @log ins(%t : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>) wait(%0)
+      plan.return
+    }
+    ```
+
+    **Order.** Running the commands in the order of the text, one at a time, is always right. What
+    may overlap is said by events: a command starts when the events in its `wait` have happened. A
+    plan without waits has not been through `-zyx-plan-insert-waits` yet and means the order of the
+    text. The entry is done when all its commands are.
+
+    **Memory.** Temporaries are `plan.alloc`s until `-zyx-plan-assign-arena` gives them offsets in
+    one arena. After that two buffers may share bytes, and the waits keep their uses apart. Inside
+    one command no buffer overlaps another that is written.
+
+    Kernels are named by symbol; a plan knows nothing else about them.
+  }];
+  let useDefaultTypePrinterParser = 1;
+}
+
+#endif // ZYX_DIALECT_PLAN_IR_PLANDIALECT_TD

@@ -1,0 +1,175 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The specification of the host's side of a program.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_PLAN_IR_PLANOPS_TD
+#define ZYX_DIALECT_PLAN_IR_PLANOPS_TD
+
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "zyx/Dialect/Plan/IR/PlanInterfaces.td"
+include "zyx/Dialect/Plan/IR/PlanTypes.td"
+
+// Printed in full, `!plan.buffer<f32[4]>`, alone as in lists.
+def Plan_Buffer : Type<CPred<"::llvm::isa<::zyx::plan::BufferType>($_self)">, "buffer">;
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+
+// Work of a device. It waits for events and ends with one.
+class Plan_CommandOp<string mnemonic, list<Trait> traits = []>
+    : Plan_Op<mnemonic, traits # [DeclareOpInterfaceMethods<Plan_CommandOpInterface,
+        ["getReadBuffers", "getWrittenBuffers"]>]> {
+  let results = (outs Plan_EventType:$event);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Symbol, SingleBlock]> {
+  let summary = "One entry";
+  let description = [{
+    Arguments are buffers. Each has one of the attributes `plan.input` and `plan.output`, whose value
+    is the name by which a caller binds it; names of inputs differ from each other, and so do names
+    of outputs. Inputs come before outputs and are never written. Caller's buffers do not overlap where
+    one of them is an output.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type,
+    "::llvm::ArrayRef<::mlir::DictionaryAttr>":$argAttrs)>];
+  let skipDefaultBuilders = 1;
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral inputAttr = "plan.input";
+    static constexpr ::llvm::StringLiteral outputAttr = "plan.output";
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// The name of argument `index` where it is an input (an output), else a null attribute.
+    ::mlir::StringAttr getInputName(unsigned index);
+    ::mlir::StringAttr getOutputName(unsigned index);
+  }];
+}
+
+def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"FuncOp">]> {
+  let summary = "End of an entry";
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Plan_AllocOp : Plan_Op<"alloc"> {
+  let summary = "A temporary";
+  let description = [{
+    Uninitialised memory that no other buffer shares.
+
+    `%t = plan.alloc : !plan.buffer<f32[256x1024]>`
+  }];
+  let results = (outs Res<Plan_Buffer, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Plan_ArenaOp : Plan_Op<"arena"> {
+  let summary = "The memory of all temporaries";
+  let description = [{
+    One allocation of u8, 64-byte aligned, uninitialised at the start of every run. A plan has at most one.
+
+    `%arena = plan.arena : !plan.buffer<u8[65536]>`
+  }];
+  let results = (outs Res<Plan_Buffer, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Plan_SliceOp : Plan_Op<"slice", [Pure]> {
+  let summary = "A buffer inside the arena";
+  let description = [{
+    Begins `offset` bytes into the arena, a multiple of 64.
+
+    `%t = plan.slice %arena[4096] : !plan.buffer<u8[65536]> -> !plan.buffer<f32[1000]>`
+  }];
+  let arguments = (ins Plan_Buffer:$arena, I64Attr:$offset);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$arena `[` $offset `]` attr-dict `:` type($arena) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Plan_ConstantOp : Plan_Op<"constant", [Pure]> {
+  let summary = "A buffer of known bytes";
+  let description = [{
+    The little-endian elements, at most 4096 bytes: more data is an input. It is never written.
+
+    `%two = plan.constant [0, 0, 0, 64] : !plan.buffer<f32[1]>`
+  }];
+  let arguments = (ins DenseI8ArrayAttr:$value);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+def Plan_LaunchOp : Plan_CommandOp<"launch", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Run a kernel";
+  let description = [{
+    The kernel's arguments are `ins`, which it reads, `outs`, which it writes entirely, and `scalars`.
+    No buffer of `outs` overlaps another one. The extents of the grid are the kernel's own. `flops`
+    counts the arithmetic of the whole launch (0: unknown); a runtime decides by it whether threads pay.
+
+    ```mlir
+    %e = plan.launch @softmax ins(%x : !plan.buffer<f32[8x64]>) outs(%y : !plan.buffer<f32[8x64]>)
+           flops 4096 wait(%a, %b)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$ins,
+    Variadic<Plan_Buffer>:$outs, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scalars,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$flops,
+    Variadic<Plan_EventType>:$wait);
+  let assemblyFormat = [{
+    $kernel (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
+    (`scalars` $scalars^)? (`flops` $flops^)? (`wait` `(` $wait^ `)`)? attr-dict
+  }];
+}
+
+def Plan_CopyOp : Plan_CommandOp<"copy"> {
+  let summary = "Copy a buffer";
+  let description = [{
+    Both have the same size in bytes and do not overlap.
+
+    `%e = plan.copy %x to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>`
+  }];
+  let arguments = (ins Plan_Buffer:$source, Plan_Buffer:$destination,
+    Variadic<Plan_EventType>:$wait);
+  let assemblyFormat = [{
+    $source `to` $destination (`wait` `(` $wait^ `)`)? attr-dict
+    `:` type($source) `to` type($destination)
+  }];
+}
+
+def Plan_FillOp : Plan_CommandOp<"fill"> {
+  let summary = "Repeat one element";
+  let description = [{
+    `bits` are the bits of the element as an integer: 1.0 in f32 is 1065353216.
+
+    `%e = plan.fill %y bits 1065353216 : !plan.buffer<f32[4]>`
+  }];
+  let arguments = (ins Plan_Buffer:$destination, I64Attr:$bits, Variadic<Plan_EventType>:$wait);
+  let assemblyFormat = [{
+    $destination `bits` $bits (`wait` `(` $wait^ `)`)? attr-dict `:` type($destination)
+  }];
+}
+
+#endif // ZYX_DIALECT_PLAN_IR_PLANOPS_TD

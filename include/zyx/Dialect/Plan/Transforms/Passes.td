@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_PLAN_TRANSFORMS_PASSES_TD
+#define ZYX_DIALECT_PLAN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignArenaPass : Pass<"zyx-plan-assign-arena", "::zyx::plan::FuncOp"> {
+  let summary = "Give every temporary an offset in one arena";
+  let description = [{
+    A temporary lives from the first command that uses it to the last, in the order of the text. Large
+    ones are placed first, each in the smallest gap that fits among those whose lives meet its own; a
+    temporary that no command uses disappears.
+
+    ```mlir
+    %t = plan.alloc : !plan.buffer<f32[100]>
+    %u = plan.alloc : !plan.buffer<f32[100]>
+    // becomes
+    %arena = plan.arena : !plan.buffer<u8[832]>
+    %t = plan.slice %arena[0] : !plan.buffer<u8[832]> -> !plan.buffer<f32[100]>
+    %u = plan.slice %arena[448] : !plan.buffer<u8[832]> -> !plan.buffer<f32[100]>
+    ```
+
+    A remark of category `zyx-plan` gives the arena's bytes and those of all temporaries.
+  }];
+}
+
+def InsertWaitsPass : Pass<"zyx-plan-insert-waits", "::zyx::plan::FuncOp"> {
+  let summary = "Say which commands must wait for which";
+  let description = [{
+    A command depends on an earlier one that writes bytes it reads or writes, or reads bytes it writes.
+    Its wait list becomes the shortest one from which all its dependencies follow; a list from before is
+    replaced.
+
+    ```mlir
+    %0 = plan.launch @a ins(%x : ...) outs(%t : ...)
+    %1 = plan.launch @b ins(%t : ...) outs(%u : ...)
+    %2 = plan.launch @c ins(%t, %u : ...) outs(%y : ...)
+    // becomes
+    %0 = plan.launch @a ins(%x : ...) outs(%t : ...)
+    %1 = plan.launch @b ins(%t : ...) outs(%u : ...) wait(%0)
+    %2 = plan.launch @c ins(%t, %u : ...) outs(%y : ...) wait(%1)
+    ```
+  }];
+}
+
+#endif // ZYX_DIALECT_PLAN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,192 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace zyx::plan;
+
+#include "zyx/Dialect/Plan/IR/PlanInterfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "zyx/Dialect/Plan/IR/PlanOps.cpp.inc"
+
+static uint64_t bufferBytes(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
+
+Storage zyx::plan::getStorage(Value buffer) {
+  if (auto slice = buffer.getDefiningOp<SliceOp>()) {
+    uint64_t begin = slice.getOffset();
+    return {slice.getArena(), begin, begin + bufferBytes(buffer)};
+  }
+  return {buffer, 0, bufferBytes(buffer)};
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type,
+                   ArrayRef<DictionaryAttr> argAttrs) {
+  state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  call_interface_impl::addArgAndResultAttrs(builder, state, argAttrs, /*resultAttrs=*/{},
+                                            getArgAttrsAttrName(state.name),
+                                            getResAttrsAttrName(state.name));
+  Region *body = state.addRegion();
+  Block &block = body->emplaceBlock();
+  block.addArguments(type.getInputs(), SmallVector<Location>(type.getNumInputs(), state.location));
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+StringAttr FuncOp::getInputName(unsigned index) {
+  return getArgAttrOfType<StringAttr>(index, inputAttr);
+}
+
+StringAttr FuncOp::getOutputName(unsigned index) {
+  return getArgAttrOfType<StringAttr>(index, outputAttr);
+}
+
+LogicalResult FuncOp::verify() {
+  if (getNumResults() != 0)
+    return emitOpError("returns a value; outputs are arguments with 'plan.output'");
+  llvm::StringSet<> inputs, outputs;
+  for (unsigned i = 0; i < getNumArguments(); ++i) {
+    if (!isa<BufferType>(getArgumentTypes()[i]))
+      return emitOpError("argument #") << i << " is not a buffer";
+    StringAttr input = getInputName(i), output = getOutputName(i);
+    if (!input == !output)
+      return emitOpError("argument #") << i << " needs one of 'plan.input' and 'plan.output'";
+    if (input && !outputs.empty())
+      return emitOpError("input '") << input.getValue() << "' comes after an output";
+    StringAttr name = input ? input : output;
+    if (name.empty())
+      return emitOpError("argument #") << i << " has an empty name";
+    if (!(input ? inputs : outputs).insert(name.getValue()).second)
+      return emitOpError("has two ") << (input ? "inputs" : "outputs") << " named '"
+                                     << name.getValue() << "'";
+  }
+  unsigned arenas = llvm::range_size(getBody().getOps<ArenaOp>());
+  if (arenas > 1)
+    return emitOpError("has ") << arenas << " arenas; one holds all temporaries";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult ArenaOp::verify() {
+  auto type = cast<BufferType>(getType());
+  if (type.getDtype() != zyx::DType::U8 || type.getShape().size() != 1)
+    return emitOpError("is a buffer of u8 of rank 1, not ") << type;
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  if (!getArena().getDefiningOp<ArenaOp>())
+    return emitOpError("cuts from something that is no plan.arena");
+  if (getOffset() % alignment != 0)
+    return emitOpError("begins at byte ") << getOffset() << ", which is no multiple of "
+                                          << alignment;
+  Storage storage = getStorage(getResult());
+  uint64_t size = bufferBytes(getArena());
+  if (storage.begin > size || storage.end > size)
+    return emitOpError("ends at byte ")
+           << storage.end << " of an arena of " << size << " bytes";
+  return success();
+}
+
+LogicalResult ConstantOp::verify() {
+  uint64_t size = bufferBytes(getResult());
+  if (getValue().size() != size)
+    return emitOpError("has ") << getValue().size() << " bytes for a buffer of " << size;
+  if (size > maxConstantBytes)
+    return emitOpError("has ") << size << " bytes; more than " << maxConstantBytes
+                               << " are an input";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Refuses a command that writes what must not be written, or that reads or writes the same bytes
+/// through two operands.
+static LogicalResult verifyCommand(CommandOpInterface command) {
+  SmallVector<Value> reads = command.getReadBuffers(), writes = command.getWrittenBuffers();
+  for (auto [i, written] : llvm::enumerate(writes)) {
+    Storage storage = getStorage(written);
+    if (storage.base.getDefiningOp<ConstantOp>())
+      return command->emitOpError("writes a constant");
+    if (auto argument = dyn_cast<BlockArgument>(storage.base)) {
+      auto func = dyn_cast<FuncOp>(argument.getOwner()->getParentOp());
+      if (!func || func.getInputName(argument.getArgNumber()))
+        return command->emitOpError("writes an input");
+    }
+    auto overlapsWritten = [&](Value other) { return getStorage(other).overlaps(storage); };
+    if (llvm::any_of(reads, overlapsWritten))
+      return command->emitOpError("writes bytes that it also reads");
+    if (llvm::any_of(ArrayRef(writes).drop_front(i + 1), overlapsWritten))
+      return command->emitOpError("writes the same bytes twice");
+  }
+  return success();
+}
+
+SmallVector<Value> LaunchOp::getReadBuffers() { return getIns(); }
+SmallVector<Value> LaunchOp::getWrittenBuffers() { return getOuts(); }
+LogicalResult LaunchOp::verify() { return verifyCommand(*this); }
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (!symbol)
+    return emitOpError("launches '") << getKernel() << "', which does not exist";
+  auto function = dyn_cast<FunctionOpInterface>(symbol);
+  if (!function || isa<FuncOp>(symbol))
+    return emitOpError("launches '") << getKernel() << "', which is no kernel";
+  size_t passed = getIns().size() + getOuts().size() + getScalars().size();
+  if (function.getNumArguments() != passed)
+    return emitOpError("passes ") << passed << " arguments to '" << getKernel()
+                                  << "', which has " << function.getNumArguments();
+  return success();
+}
+
+SmallVector<Value> CopyOp::getReadBuffers() { return {getSource()}; }
+SmallVector<Value> CopyOp::getWrittenBuffers() { return {getDestination()}; }
+LogicalResult CopyOp::verify() {
+  if (bufferBytes(getSource()) != bufferBytes(getDestination()))
+    return emitOpError("copies ") << bufferBytes(getSource()) << " bytes to a buffer of "
+                                  << bufferBytes(getDestination());
+  return verifyCommand(*this);
+}
+
+SmallVector<Value> FillOp::getReadBuffers() { return {}; }
+SmallVector<Value> FillOp::getWrittenBuffers() { return {getDestination()}; }
+LogicalResult FillOp::verify() {
+  zyx::DType dtype = cast<BufferType>(getDestination().getType()).getDtype();
+  int64_t bytes = zyx::byteSize(dtype);
+  if (bytes < 8 && (static_cast<uint64_t>(getBits()) >> (8 * bytes)) != 0)
+    return emitOpError("has bits beyond the ") << bytes << " bytes of "
+                                               << StringRef(zyx::toString(dtype));
+  return verifyCommand(*this);
+}

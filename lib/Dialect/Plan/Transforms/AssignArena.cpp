@@ -1,0 +1,121 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Plan/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::plan {
+#define GEN_PASS_DEF_ASSIGNARENAPASS
+#include "zyx/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace zyx::plan
+
+using namespace mlir;
+using namespace zyx::plan;
+
+namespace {
+
+/// A temporary: the commands between which it lives, both included, and its bytes.
+struct Temporary {
+  AllocOp op;
+  unsigned first, last;
+  uint64_t size;
+  /// Place among the temporaries of the text.
+  size_t number;
+  uint64_t offset = 0;
+  bool meets(const Temporary &other) const { return first <= other.last && other.first <= last; }
+};
+
+/// The beginning of the smallest gap of at least `size` bytes between the placed temporaries that
+/// are alive with `wanted`; the end of the last of them where no gap is large enough.
+uint64_t findGap(const Temporary &wanted, ArrayRef<Temporary> placed) {
+  SmallVector<std::pair<uint64_t, uint64_t>> taken;
+  for (const Temporary &other : placed)
+    if (wanted.meets(other))
+      taken.emplace_back(other.offset, other.offset + other.size);
+  llvm::sort(taken);
+  uint64_t end = 0, best = 0, bestSize = UINT64_MAX;
+  for (auto [takenBegin, takenEnd] : taken) {
+    uint64_t gap = takenBegin > end ? takenBegin - end : 0;
+    if (gap >= wanted.size && gap < bestSize) {
+      best = end;
+      bestSize = gap;
+    }
+    end = std::max(end, takenEnd);
+  }
+  return bestSize == UINT64_MAX ? end : best;
+}
+
+struct AssignArena : zyx::plan::impl::AssignArenaPassBase<AssignArena> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void AssignArena::runOnOperation() {
+  FuncOp func = getOperation();
+  llvm::DenseMap<Value, std::pair<unsigned, unsigned>> lives;
+  unsigned position = 0;
+  for (auto command : func.getBody().getOps<CommandOpInterface>()) {
+    SmallVector<Value> used = command.getReadBuffers();
+    used.append(command.getWrittenBuffers());
+    for (Value buffer : used) {
+      auto [it, isNew] = lives.try_emplace(buffer, position, position);
+      it->second.second = position;
+    }
+    ++position;
+  }
+
+  SmallVector<Temporary> temporaries;
+  for (auto op : llvm::make_early_inc_range(func.getBody().getOps<AllocOp>())) {
+    auto life = lives.find(op.getResult());
+    if (life == lives.end()) {
+      op.erase();
+      continue;
+    }
+    auto type = cast<BufferType>(op.getType());
+    uint64_t size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
+    temporaries.push_back({op, life->second.first, life->second.second, size,
+                           temporaries.size()});
+  }
+  if (temporaries.empty())
+    return;
+
+  llvm::sort(temporaries, [](const Temporary &a, const Temporary &b) {
+    return std::make_pair(b.size, a.number) < std::make_pair(a.size, b.number);
+  });
+  uint64_t arenaSize = 0, total = 0;
+  for (auto [i, temporary] : llvm::enumerate(temporaries)) {
+    temporary.offset = findGap(temporary, ArrayRef(temporaries).take_front(i));
+    uint64_t end = temporary.offset + temporary.size;
+    if (end > static_cast<uint64_t>(zyx::maxTensorBytes)) {
+      temporary.op.emitError("temporaries need more than ")
+          << zyx::maxTensorBytes << " bytes of memory at once";
+      return signalPassFailure();
+    }
+    arenaSize = std::max(arenaSize, end);
+    total += temporary.size;
+  }
+
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  auto arenaType = BufferType::get(
+      &getContext(), zyx::TensorType{zyx::DType::U8, {static_cast<int64_t>(arenaSize)}});
+  Value arena = ArenaOp::create(builder, func.getLoc(), arenaType);
+  for (Temporary &temporary : temporaries) {
+    builder.setInsertionPoint(temporary.op);
+    Value slice = SliceOp::create(builder, temporary.op.getLoc(), temporary.op.getType(), arena,
+                                  temporary.offset);
+    temporary.op.getResult().replaceAllUsesWith(slice);
+    temporary.op.erase();
+  }
+  remark::passed(func.getLoc(),
+                 remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
+      << llvm::formatv("{0} temporaries of {1} bytes in an arena of {2}", temporaries.size(), total,
+                       arenaSize)
+             .str();
+}

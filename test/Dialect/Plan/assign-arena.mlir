@@ -1,0 +1,53 @@
+// RUN: zyx-opt %s --zyx-plan-assign-arena | FileCheck %s
+// RUN: zyx-opt %s --zyx-plan-assign-arena --remarks-filter=zyx-plan -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+
+kernel.func @k(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {
+  kernel.return
+}
+
+// The third temporary takes the bytes of the first; the one that nobody uses is gone.
+// REMARK: 3 temporaries of 1344 bytes in an arena of 896
+// CHECK-LABEL: plan.func @chain
+// CHECK: %[[ARENA:.*]] = plan.arena : !plan.buffer<u8[896]>
+// CHECK-NEXT: %[[T:.*]] = plan.slice %[[ARENA]][0] : !plan.buffer<u8[896]> -> !plan.buffer<f32[100]>
+// CHECK-NEXT: %[[U:.*]] = plan.slice %[[ARENA]][448] : !plan.buffer<u8[896]> -> !plan.buffer<f32[100]>
+// CHECK-NEXT: %[[V:.*]] = plan.slice %[[ARENA]][0] : !plan.buffer<u8[896]> -> !plan.buffer<f32[100]>
+// CHECK-NEXT: plan.launch @k ins(%{{.*}}) outs(%[[T]] :
+plan.func @chain(%x: !plan.buffer<f32[100]> {plan.input = "x"},
+                 %y: !plan.buffer<f32[100]> {plan.output = "y"}) {
+  %t = plan.alloc : !plan.buffer<f32[100]>
+  %u = plan.alloc : !plan.buffer<f32[100]>
+  %v = plan.alloc : !plan.buffer<f32[100]>
+  %unused = plan.alloc : !plan.buffer<f32[100]>
+  %0 = plan.launch @k ins(%x : !plan.buffer<f32[100]>) outs(%t : !plan.buffer<f32[100]>)
+  %1 = plan.launch @k ins(%t : !plan.buffer<f32[100]>) outs(%u : !plan.buffer<f32[100]>)
+  %2 = plan.launch @k ins(%u : !plan.buffer<f32[100]>) outs(%v : !plan.buffer<f32[100]>)
+  %3 = plan.launch @k ins(%v : !plan.buffer<f32[100]>) outs(%y : !plan.buffer<f32[100]>)
+  plan.return
+}
+
+// A small temporary goes into the smallest gap that the large ones leave.
+// CHECK-LABEL: plan.func @best_fit
+// CHECK: plan.arena : !plan.buffer<u8[1536]>
+// CHECK: plan.slice %{{.*}}[0] : {{.*}} -> !plan.buffer<f32[256]>
+// CHECK: plan.slice %{{.*}}[1024] : {{.*}} -> !plan.buffer<f32[128]>
+// CHECK: plan.slice %{{.*}}[0] : {{.*}} -> !plan.buffer<f32[16]>
+plan.func @best_fit(%x: !plan.buffer<f32[256]> {plan.input = "x"},
+                    %y: !plan.buffer<f32[16]> {plan.output = "y"}) {
+  %a = plan.alloc : !plan.buffer<f32[256]>
+  %b = plan.alloc : !plan.buffer<f32[128]>
+  %c = plan.alloc : !plan.buffer<f32[16]>
+  %0 = plan.launch @k ins(%x : !plan.buffer<f32[256]>) outs(%a : !plan.buffer<f32[256]>)
+  %1 = plan.launch @k ins(%a : !plan.buffer<f32[256]>) outs(%b : !plan.buffer<f32[128]>)
+  %2 = plan.launch @k ins(%b : !plan.buffer<f32[128]>) outs(%c : !plan.buffer<f32[16]>)
+  %3 = plan.launch @k ins(%c : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>)
+  plan.return
+}
+
+// CHECK-LABEL: plan.func @nothing
+// CHECK-NOT: plan.arena
+plan.func @nothing(%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                   %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %0 = plan.launch @k ins(%x : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+}

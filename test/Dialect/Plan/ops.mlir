@@ -1,0 +1,37 @@
+// RUN: zyx-opt %s --verify-roundtrip | FileCheck %s
+
+kernel.func @k(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {
+  kernel.return
+}
+kernel.func @fill_n(%a: !kernel.buffer<f32, global>, %n: index) {
+  kernel.return
+}
+
+// CHECK-LABEL: plan.func @all
+// CHECK-SAME: (%{{.*}}: !plan.buffer<f32[4x8]> {plan.input = "x"}, %{{.*}}: !plan.buffer<f32[4x8]> {plan.output = "y"}
+// CHECK-SAME: !plan.buffer<bool[]> {plan.output = "done"})
+plan.func @all(%x: !plan.buffer<f32[4x8]> {plan.input = "x"},
+               %y: !plan.buffer<f32[4x8]> {plan.output = "y"},
+               %done: !plan.buffer<bool[]> {plan.output = "done"}) {
+  // CHECK: %[[T:.*]] = plan.alloc : !plan.buffer<f32[4x8]>
+  %t = plan.alloc : !plan.buffer<f32[4x8]>
+  // CHECK: %[[ARENA:.*]] = plan.arena : !plan.buffer<u8[1024]>
+  %arena = plan.arena : !plan.buffer<u8[1024]>
+  // CHECK: plan.slice %[[ARENA]][64] : !plan.buffer<u8[1024]> -> !plan.buffer<bf16[0x3]>
+  %s = plan.slice %arena[64] : !plan.buffer<u8[1024]> -> !plan.buffer<bf16[0x3]>
+  %s2 = plan.slice %arena[128] : !plan.buffer<u8[1024]> -> !plan.buffer<f32[2]>
+  // CHECK: plan.constant [1] : !plan.buffer<bool[]>
+  %true = plan.constant [1] : !plan.buffer<bool[]>
+  // CHECK: %[[E0:.*]] = plan.launch @k ins(%{{.*}} : !plan.buffer<f32[4x8]>) outs(%[[T]] : !plan.buffer<f32[4x8]>){{$}}
+  %0 = plan.launch @k ins(%x : !plan.buffer<f32[4x8]>) outs(%t : !plan.buffer<f32[4x8]>)
+  // CHECK: plan.launch @k ins(%[[T]] : {{.*}}) outs(%{{.*}} : {{.*}}) flops 4096 wait(%[[E0]])
+  %1 = plan.launch @k ins(%t : !plan.buffer<f32[4x8]>) outs(%y : !plan.buffer<f32[4x8]>) flops 4096 wait(%0)
+  // CHECK: plan.launch @fill_n outs(%{{.*}} : !plan.buffer<f32[2]>) scalars [2]
+  %2 = plan.launch @fill_n outs(%s2 : !plan.buffer<f32[2]>) scalars [2]
+  // CHECK: plan.copy %{{.*}} to %{{.*}} wait(%{{.*}}) : !plan.buffer<bool[]> to !plan.buffer<bool[]>
+  %3 = plan.copy %true to %done wait(%0, %1) : !plan.buffer<bool[]> to !plan.buffer<bool[]>
+  // CHECK: plan.fill %[[T]] bits 1065353216 wait(%{{.*}}) : !plan.buffer<f32[4x8]>
+  %4 = plan.fill %t bits 1065353216 wait(%1) : !plan.buffer<f32[4x8]>
+  // CHECK: plan.return
+  plan.return
+}
