@@ -260,9 +260,9 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
     return emitError() << "the layout of shared memory is #kernel.shared, not " << layout;
   if (auto shared = dyn_cast_or_null<SharedAttr>(layout); shared && shared.getSwizzle() != 0) {
     int64_t rowBytes = shape.empty() ? 0 : shape.back() * elementType.getIntOrFloatBitWidth() / 8;
-    if (rowBytes != shared.getSwizzle())
-      return emitError() << "a swizzle of " << shared.getSwizzle() << " bytes needs rows of as many, not "
-                         << rowBytes;
+    if (rowBytes <= 0 || rowBytes % shared.getSwizzle() != 0)
+      return emitError() << "a swizzle of " << shared.getSwizzle()
+                         << " bytes needs rows of a multiple of it, not of " << rowBytes;
   }
   return success();
 }

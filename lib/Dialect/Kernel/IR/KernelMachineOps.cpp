@@ -11,8 +11,8 @@ LogicalResult RolesOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<RoleOp, YieldOp>(op))
       return op.emitOpError("stands in kernel.roles, which holds kernel.role ops only");
-  if (!isa<FuncOp>((*this)->getParentOp()))
-    return emitOpError("stands at the top of a kernel.func");
+  if (!isa<FuncOp, GridOp>((*this)->getParentOp()))
+    return emitOpError("stands at the top of a kernel.func or of its grid");
   return success();
 }
 

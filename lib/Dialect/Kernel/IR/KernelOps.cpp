@@ -460,3 +460,16 @@ LogicalResult ConvertOp::verify() {
     return emitOpError() << "may change the layout only, not " << input << " to " << result;
   return success();
 }
+
+LogicalResult ExtractOp::verify() {
+  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
+  int64_t rank = input.getRank();
+  bool fits = static_cast<int64_t>(getOffsets().size()) == rank && result.getRank() == rank &&
+              input.getElementType() == result.getElementType() &&
+              input.getEncoding() == result.getEncoding();
+  for (int64_t i = 0; fits && i < rank; ++i)
+    fits = getOffsets()[i] >= 0 && getOffsets()[i] + result.getDimSize(i) <= input.getDimSize(i);
+  if (!fits)
+    return emitOpError() << "has no " << result << " inside " << input << " at its offsets";
+  return success();
+}

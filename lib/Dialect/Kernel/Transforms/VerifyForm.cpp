@@ -38,7 +38,7 @@ bool isTileOp(Operation *op) {
 bool isMachineOp(Operation *op) {
   return isa<AllocOp, SubviewOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
              ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp,
-             MmaCommitOp, MmaWaitOp>(op);
+             MmaCommitOp, MmaWaitOp, ExtractOp>(op);
 }
 
 bool isArithOrMath(Operation *op) {

@@ -89,8 +89,8 @@ def Kernel_SharedAttr : Kernel_Attr<"Shared", "shared"> {
   let description = [{
     Rows of the innermost dimension, with 16-byte pieces permuted by exclusive-or with the row
     number within `swizzle` bytes (0: not at all; 32, 64, 128: as the tensor copy engine of Hopper
-    and the descriptors of wgmma mean them). The innermost dimension then spans exactly `swizzle`
-    bytes.
+    and the descriptors of wgmma mean them). The innermost dimension then spans a multiple of
+    `swizzle` bytes: panels of that width, each with all rows, lie one after the other.
   }];
   let parameters = (ins "unsigned":$swizzle);
   let assemblyFormat = "`<` `swizzle` `=` $swizzle `>`";

@@ -279,6 +279,19 @@ def Kernel_ReshapeOp : Kernel_Op<"reshape", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_ExtractOp : Kernel_Op<"extract", [Pure]> {
+  let summary = "A box of a tile";
+  let description = [{
+    The elements of the result's shape that begin at the constant offsets. The layout stays.
+
+    `%q = kernel.extract %t[0, 64] : tensor<64x256xf32, #acc> -> tensor<64x64xf32, #acc>`
+  }];
+  let arguments = (ins Kernel_Tile:$input, DenseI64ArrayAttr:$offsets);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$input `` $offsets attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Kernel_IotaOp : Kernel_Op<"iota", [Pure]> {
   let summary = "A tile of its own indices";
   let description = [{
@@ -332,8 +345,8 @@ def Kernel_BarrierOp : Kernel_Op<"barrier"> {
 def Kernel_RolesOp : Kernel_Op<"roles", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {
   let summary = "Groups of threads that run different code side by side";
   let description = [{
-    Holds `kernel.role` ops and nothing else. Their threads, in order, make up the workgroup. A kernel
-    has at most one; what follows it runs on no thread before all roles have ended.
+    Holds `kernel.role` ops and nothing else, at the top of a kernel or of its grid. Their threads, in
+    order, make up the workgroup. A kernel has at most one; what follows it runs on no thread before all roles have ended.
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
