@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_BUFFER_H
+#define ZYX_RUNTIME_BUFFER_H
+
+#include "zyx/Runtime/MemoryPool.h"
+#include "zyx/Runtime/Timeline.h"
+
+#include <mutex>
+#include <vector>
+
+namespace zyx::runtime {
+
+/// A range of device memory with the points at which it was last used. Shared by the programs that
+/// pass it on; freed with its last owner, work in flight included.
+class Buffer {
+public:
+  static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<MemoryPool> pool, uint64_t size);
+  /// Memory of the caller, which must outlive all use.
+  static std::shared_ptr<Buffer> borrow(void *data, uint64_t size);
+  ~Buffer();
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  uint64_t size() const { return memory.size; }
+  /// The address in pools of host memory and of borrowed memory.
+  uint64_t handle() const { return memory.handle; }
+
+  /// What the next reader must wait for, added to `points`.
+  void beforeRead(std::vector<Point> &points) const;
+  /// What the next writer must wait for, added to `points`.
+  void beforeWrite(std::vector<Point> &points) const;
+  void noteRead(Point point);
+  void noteWrite(Point point);
+  /// Waits for the last writer; where `toWrite`, for the readers too, and failed users are no
+  /// failure.
+  Status wait(bool toWrite) const;
+
+  /// Waits for those who use the range, then copies all of it.
+  Status write(std::span<const std::byte> from);
+  Status read(std::span<std::byte> to) const;
+
+private:
+  Buffer(std::shared_ptr<MemoryPool> pool, Allocation memory)
+      : pool(std::move(pool)), memory(memory) {}
+  Status checkSize(size_t given) const;
+
+  /// Null where the memory is borrowed.
+  std::shared_ptr<MemoryPool> pool;
+  Allocation memory;
+  mutable std::mutex mutex;
+  Point lastWrite;
+  std::vector<Point> reads;
+};
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_BUFFER_H

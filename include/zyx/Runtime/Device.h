@@ -1,0 +1,56 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_DEVICE_H
+#define ZYX_RUNTIME_DEVICE_H
+
+#include "zyx/Runtime/Program.h"
+#include "zyx/Runtime/Queue.h"
+#include "zyx/Runtime/ThreadPool.h"
+
+#include <string>
+#include <string_view>
+
+namespace zyx::runtime {
+
+struct DeviceOptions {
+  /// Of host devices; 0 = as many as the process may use processors.
+  unsigned threads = 0;
+  /// Of the device's pool, in bytes; 0 = the memory of the machine.
+  uint64_t memoryLimit = 0;
+  /// Runs kernels of host devices instead of a pool of their own.
+  std::shared_ptr<ThreadPool> threadPool = nullptr;
+};
+
+/// A machine that runs programs: its memory, its queue, its loader. Calls from several threads are
+/// safe.
+class Device {
+public:
+  virtual ~Device() = default;
+  /// As in createDevice.
+  virtual const std::string &name() const = 0;
+  virtual std::shared_ptr<MemoryPool> pool() const = 0;
+  virtual Queue &queue() = 0;
+  /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive
+  /// the program.
+  virtual Result<std::shared_ptr<Program>> load(artifact::Artifact artifact) = 0;
+};
+
+/// "cpu" and "c" run the compiler's machine code and its C code, both on the host. NotFound for
+/// names that are not known, Unsupported for those that this build lacks.
+Result<std::shared_ptr<Device>> createDevice(std::string_view name,
+                                             const DeviceOptions &options = {});
+
+struct DeviceListing {
+  std::string name;
+  bool present = false;
+  /// What the device is; for an absent one, why it is absent.
+  std::string description;
+};
+/// All that are known, present or not.
+std::vector<DeviceListing> listDevices();
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_DEVICE_H

@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_EXECUTOR_H
+#define ZYX_RUNTIME_EXECUTOR_H
+
+#include "zyx/Runtime/Device.h"
+
+#include <optional>
+
+namespace zyx::runtime {
+
+/// Time of one command of a run.
+struct CommandTime {
+  /// The kernel's name, "copy" or "fill".
+  std::string name;
+  uint64_t nanoseconds = 0;
+};
+
+/// Runs a program again and again: owns the arena, and binds memory to inputs and outputs. One
+/// thread at a time; binding and reading wait for runs in flight.
+class Executor {
+public:
+  /// Loads the artifact and allocates its arena.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device,
+                                                  artifact::Artifact artifact);
+  ~Executor();
+
+  /// Entry, inputs, outputs, kernels, commands, arena size.
+  const artifact::Artifact &artifact() const { return program->artifact(); }
+  /// Index of an argument by its name.
+  Result<size_t> inputIndex(std::string_view name) const;
+  Result<size_t> outputIndex(std::string_view name) const;
+
+  /// The buffer has the size of the argument. Host memory is aligned to the element.
+  Status bindInput(size_t index, std::shared_ptr<Buffer> buffer);
+  /// Outputs that are not bound get buffers of their own at the first run.
+  Status bindOutput(size_t index, std::shared_ptr<Buffer> buffer);
+  /// Copies into a buffer of the executor.
+  Status setInput(size_t index, std::span<const std::byte> bytes);
+  Status readOutput(size_t index, std::span<std::byte> bytes) const;
+
+  /// Runs on the calling thread; after the first run it allocates nothing.
+  Status run();
+  /// Runs on the device's queue after `wait`, after earlier runs and after all who use the bound
+  /// buffers; the point is reached when the outputs are there.
+  Result<Point> submit(std::span<const Point> wait = {});
+  /// As `run`, with the time of each command.
+  Result<std::vector<CommandTime>> profile();
+
+private:
+  struct Slot {
+    std::shared_ptr<Buffer> buffer;
+    /// Made by the executor, so that setInput may write to it.
+    bool owned = false;
+  };
+  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program,
+           std::shared_ptr<Buffer> arena);
+  Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
+  Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
+  Status prepare();
+  Status runNow(std::span<uint64_t> nanoseconds);
+
+  // Destroyed in the opposite order: the replay before what it points to.
+  std::shared_ptr<Device> device;
+  std::shared_ptr<Program> program;
+  std::shared_ptr<Buffer> arena;
+  std::vector<Slot> inputs, outputs;
+  std::unique_ptr<Replay> replay;
+  /// The latest submitted run.
+  Point last;
+};
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_EXECUTOR_H

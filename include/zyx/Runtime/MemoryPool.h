@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_MEMORYPOOL_H
+#define ZYX_RUNTIME_MEMORYPOOL_H
+
+#include "zyx/Base/Status.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace zyx::runtime {
+
+/// Memory of one pool. `handle` is the address in pools of host memory.
+struct Allocation {
+  uint64_t handle = 0;
+  uint64_t size = 0;
+};
+
+struct PoolUsage {
+  /// Bytes: the most that may be in use, in use now, and in use at the highest.
+  uint64_t limit = 0, inUse = 0, highWater = 0;
+};
+
+/// A device's memory under a budget. Calls from several threads are safe; a failed call changes
+/// nothing. Reads and writes take effect before they return.
+class MemoryPool {
+public:
+  virtual ~MemoryPool() = default;
+
+  virtual PoolUsage usage() const = 0;
+  /// Aligned to artifact::alignment. Uninitialised. Fails where `size` bytes more would exceed the
+  /// limit, or the system has no more.
+  virtual Result<Allocation> allocate(uint64_t size) = 0;
+  /// Refuses what is not allocated here.
+  virtual Status deallocate(const Allocation &allocation) = 0;
+
+  virtual Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) = 0;
+  virtual Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) = 0;
+  /// `from` is of this pool, `to` of the same or another one.
+  virtual Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
+                        uint64_t size) = 0;
+};
+
+/// Host memory. A limit of 0 means the machine's physical memory.
+std::shared_ptr<MemoryPool> createHostPool(uint64_t limit = 0);
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_MEMORYPOOL_H

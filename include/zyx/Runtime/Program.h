@@ -1,0 +1,45 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_PROGRAM_H
+#define ZYX_RUNTIME_PROGRAM_H
+
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Runtime/Buffer.h"
+
+#include <memory>
+#include <span>
+
+namespace zyx::runtime {
+
+/// The commands of an artifact, prepared for being run many times. Addresses are slots that are
+/// patched when a buffer is bound to other memory.
+class Replay {
+public:
+  virtual ~Replay() = default;
+  /// `buffer` is an index in Artifact::buffers.
+  virtual void bind(uint32_t buffer, uint64_t handle) = 0;
+  /// Runs all commands and returns when they are done. `nanoseconds` is empty, or receives the time
+  /// of each command. Allocates nothing.
+  virtual Status run(std::span<uint64_t> nanoseconds) = 0;
+};
+
+class Device;
+
+/// The code and constants of one artifact, loaded on one device.
+class Program {
+public:
+  virtual ~Program() = default;
+  virtual Device &device() const = 0;
+  /// What was loaded, without the bytes of code and constants.
+  virtual const artifact::Artifact &artifact() const = 0;
+  /// Where the constant blob lies.
+  virtual const Buffer &constants() const = 0;
+  /// The program must outlive the result.
+  virtual std::unique_ptr<Replay> record() const = 0;
+};
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_PROGRAM_H

@@ -1,0 +1,66 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_TIMELINE_H
+#define ZYX_RUNTIME_TIMELINE_H
+
+#include "zyx/Base/Status.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace zyx::runtime {
+
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr Deadline never = Deadline::max();
+
+/// A number that only grows, on which the host and devices synchronise. Waiting for a value before
+/// anyone promises to signal it is legal. Values that are reached stay reached; once a timeline
+/// has failed, all others never will be, and everyone who asks learns the first cause.
+class Timeline {
+public:
+  using Callback = std::function<void(const Status &)>;
+
+  uint64_t value() const;
+  /// The failure, if there is one.
+  Status status() const;
+  /// Refuses a value that does not exceed the present one, and failed timelines.
+  Status signal(uint64_t value);
+  /// The first cause wins.
+  void fail(Status cause);
+  /// Waits until `value` is reached; fails with the timeline, or with Timeout at the deadline.
+  Status wait(uint64_t value, Deadline deadline = never) const;
+  /// Calls back once, with success or the failure: at once on this thread, or later on the one
+  /// that signals. No lock is held during the call.
+  void onReach(uint64_t value, Callback callback);
+
+private:
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
+  uint64_t reached = 0;
+  Status failure;
+  std::multimap<uint64_t, Callback> callbacks;
+};
+
+/// "`timeline` has reached `value`". Without a timeline it is reached.
+struct Point {
+  std::shared_ptr<Timeline> timeline;
+  uint64_t value = 0;
+
+  Status wait(Deadline deadline = never) const {
+    return timeline ? timeline->wait(value, deadline) : Status::ok();
+  }
+  bool isReached() const { return !timeline || timeline->value() >= value; }
+  /// Reached, or never to be.
+  bool isDecided() const { return isReached() || !timeline->status().isOk(); }
+};
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_TIMELINE_H

@@ -1,0 +1,101 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Runtime/Buffer.h"
+
+#include <cstring>
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+Result<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<MemoryPool> pool, uint64_t size) {
+  ZYX_ASSIGN_OR_RETURN(Allocation memory, pool->allocate(size));
+  return std::shared_ptr<Buffer>(new Buffer(std::move(pool), memory));
+}
+
+std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
+  return std::shared_ptr<Buffer>(
+      new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
+}
+
+Buffer::~Buffer() {
+  if (!pool)
+    return;
+  [[maybe_unused]] Status status = pool->deallocate(memory);
+  ZYX_ASSERT(status.isOk(), "a buffer's memory is allocated until its end");
+}
+
+void Buffer::beforeRead(std::vector<Point> &points) const {
+  std::lock_guard lock(mutex);
+  points.push_back(lastWrite);
+}
+
+void Buffer::beforeWrite(std::vector<Point> &points) const {
+  std::lock_guard lock(mutex);
+  // Contents that never came are overwritten like others.
+  if (!lastWrite.isDecided())
+    points.push_back(lastWrite);
+  for (const Point &read : reads)
+    if (!read.isDecided())
+      points.push_back(read);
+}
+
+void Buffer::noteRead(Point point) {
+  std::lock_guard lock(mutex);
+  // Readers that are done no longer matter.
+  std::erase_if(reads, [](const Point &read) { return read.isDecided(); });
+  reads.push_back(std::move(point));
+}
+
+void Buffer::noteWrite(Point point) {
+  std::lock_guard lock(mutex);
+  reads.clear();
+  lastWrite = std::move(point);
+}
+
+Status Buffer::wait(bool toWrite) const {
+  {
+    // The usual case, which must not allocate: nobody else uses the buffer.
+    std::lock_guard lock(mutex);
+    if (lastWrite.isReached() && (!toWrite || reads.empty()))
+      return Status::ok();
+  }
+  std::vector<Point> points;
+  if (toWrite)
+    beforeWrite(points);
+  else
+    beforeRead(points);
+  for (const Point &point : points)
+    if (Status status = point.wait(); !status.isOk() && !toWrite)
+      return status;
+  return Status::ok();
+}
+
+Status Buffer::checkSize(size_t given) const {
+  if (given == memory.size)
+    return Status::ok();
+  return Status::invalidArgument("the buffer has " + std::to_string(memory.size) + " bytes, not " +
+                                 std::to_string(given));
+}
+
+Status Buffer::write(std::span<const std::byte> from) {
+  ZYX_RETURN_IF_ERROR(checkSize(from.size()));
+  ZYX_RETURN_IF_ERROR(wait(true));
+  if (pool)
+    ZYX_RETURN_IF_ERROR(pool->copyIn(memory, 0, from));
+  else if (!from.empty())
+    std::memcpy(reinterpret_cast<void *>(memory.handle), from.data(), from.size());
+  noteWrite({});
+  return Status::ok();
+}
+
+Status Buffer::read(std::span<std::byte> to) const {
+  ZYX_RETURN_IF_ERROR(checkSize(to.size()));
+  ZYX_RETURN_IF_ERROR(wait(false));
+  if (pool)
+    return pool->copyOut(memory, 0, to);
+  if (!to.empty())
+    std::memcpy(to.data(), reinterpret_cast<const void *>(memory.handle), to.size());
+  return Status::ok();
+}

@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Runtime/Device.h"
+
+#include "Devices/Host/Host.h"
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+namespace {
+
+/// What the runtime knows of each device; `create` is null for those that this build lacks.
+struct Entry {
+  std::string_view name, description;
+  std::shared_ptr<Device> (*create)(std::string name, const DeviceOptions &options);
+};
+constexpr Entry entries[] = {
+    {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice},
+    {"c", "this machine's processors, running C code by the system's compiler", createHostDevice},
+    {"cuda", "this build has no CUDA device", nullptr},
+    {"hip", "this build has no HIP device", nullptr},
+    {"opencl", "this build has no OpenCL device", nullptr},
+    {"vulkan", "this build has no Vulkan device", nullptr},
+    {"webgpu", "this build has no WebGPU device", nullptr},
+};
+
+} // namespace
+
+Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view name,
+                                                      const DeviceOptions &options) {
+  std::string known;
+  for (const Entry &entry : entries) {
+    if (entry.name == name && !entry.create)
+      return Status::unsupported(std::string(entry.description));
+    if (entry.name == name)
+      return entry.create(std::string(name), options);
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return Status::notFound("no device '" + std::string(name) + "'; known are " + known);
+}
+
+std::vector<DeviceListing> runtime::listDevices() {
+  std::vector<DeviceListing> listings;
+  for (const Entry &entry : entries)
+    listings.push_back({std::string(entry.name), entry.create != nullptr,
+                        std::string(entry.description)});
+  return listings;
+}

@@ -1,0 +1,98 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Host.h"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+namespace {
+
+#if defined(__x86_64__)
+
+/// What the operating system must save for a feature: bits of the register XCR0.
+enum StateBits : uint32_t { None = 0, Ymm = 0x6, Zmm = 0xe6, Tile = 0x60000 };
+enum Register { EAX, EBX, ECX, EDX };
+
+/// One bit of CPUID (Intel SDM volume 2A; AMD APM volume 3), by LLVM's name.
+struct Feature {
+  std::string_view name;
+  uint32_t leaf, subleaf;
+  Register reg;
+  int bit;
+  StateBits state;
+};
+constexpr Feature table[] = {
+    {"sse", 1, 0, EDX, 25, None},          {"sse2", 1, 0, EDX, 26, None},
+    {"sse3", 1, 0, ECX, 0, None},          {"pclmul", 1, 0, ECX, 1, None},
+    {"ssse3", 1, 0, ECX, 9, None},         {"fma", 1, 0, ECX, 12, Ymm},
+    {"cx16", 1, 0, ECX, 13, None},         {"sse4.1", 1, 0, ECX, 19, None},
+    {"sse4.2", 1, 0, ECX, 20, None},       {"movbe", 1, 0, ECX, 22, None},
+    {"popcnt", 1, 0, ECX, 23, None},       {"aes", 1, 0, ECX, 25, None},
+    {"avx", 1, 0, ECX, 28, Ymm},           {"f16c", 1, 0, ECX, 29, Ymm},
+    {"bmi", 7, 0, EBX, 3, None},           {"avx2", 7, 0, EBX, 5, Ymm},
+    {"bmi2", 7, 0, EBX, 8, None},          {"avx512f", 7, 0, EBX, 16, Zmm},
+    {"avx512dq", 7, 0, EBX, 17, Zmm},      {"adx", 7, 0, EBX, 19, None},
+    {"avx512ifma", 7, 0, EBX, 21, Zmm},    {"avx512cd", 7, 0, EBX, 28, Zmm},
+    {"sha", 7, 0, EBX, 29, None},          {"avx512bw", 7, 0, EBX, 30, Zmm},
+    {"avx512vl", 7, 0, EBX, 31, Zmm},      {"avx512vbmi", 7, 0, ECX, 1, Zmm},
+    {"avx512vbmi2", 7, 0, ECX, 6, Zmm},    {"gfni", 7, 0, ECX, 8, None},
+    {"vaes", 7, 0, ECX, 9, Ymm},           {"vpclmulqdq", 7, 0, ECX, 10, Ymm},
+    {"avx512vnni", 7, 0, ECX, 11, Zmm},    {"avx512bitalg", 7, 0, ECX, 12, Zmm},
+    {"avx512vpopcntdq", 7, 0, ECX, 14, Zmm}, {"avx512vp2intersect", 7, 0, EDX, 8, Zmm},
+    {"amx-bf16", 7, 0, EDX, 22, Tile},     {"avx512fp16", 7, 0, EDX, 23, Zmm},
+    {"amx-tile", 7, 0, EDX, 24, Tile},     {"amx-int8", 7, 0, EDX, 25, Tile},
+    {"avxvnni", 7, 1, EAX, 4, Ymm},        {"avx512bf16", 7, 1, EAX, 5, Zmm},
+    {"amx-fp16", 7, 1, EAX, 21, Tile},     {"lzcnt", 0x80000001, 0, ECX, 5, None},
+};
+
+/// XCR0, or 0 where the operating system does not use XSAVE.
+uint32_t savedState() {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+    return 0;
+  asm("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+  return eax;
+}
+
+bool has(const Feature &feature) {
+  uint32_t registers[4] = {};
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[EAX], &registers[EBX],
+                         &registers[ECX], &registers[EDX]))
+    return false;
+  return (registers[feature.reg] >> feature.bit & 1) &&
+         (savedState() & feature.state) == static_cast<uint32_t>(feature.state);
+}
+
+#else
+
+struct Feature {
+  std::string_view name;
+};
+constexpr Feature table[] = {{""}};
+bool has(const Feature &) { return false; }
+
+#endif
+
+} // namespace
+
+Status runtime::checkCpuFeatures(std::span<const std::string> features) {
+  for (const std::string &name : features) {
+    const auto *feature = std::find_if(std::begin(table), std::end(table),
+                                       [&](const Feature &known) { return known.name == name; });
+    if (feature == std::end(table))
+      return Status::unsupported("the code needs the CPU feature '" + name +
+                                 "', which zyx does not know");
+    if (!has(*feature))
+      return Status::unsupported("the code needs the CPU feature '" + name +
+                                 "', which this machine lacks");
+  }
+  return Status::ok();
+}

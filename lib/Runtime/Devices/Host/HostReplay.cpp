@@ -1,0 +1,147 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Host.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using artifact::Artifact;
+using artifact::BufferRef;
+
+namespace {
+
+/// A part of a launch must be worth waking a thread for.
+constexpr uint64_t nanosecondsPerPart = 20'000;
+/// What one processor does at least; used on the hints of a launch alone.
+constexpr uint64_t flopsPerNanosecond = 16, bytesPerNanosecond = 8;
+
+unsigned partsFor(const artifact::Launch &launch, unsigned threads) {
+  if (launch.flops == 0 && launch.bytes == 0)
+    return threads;
+  const uint64_t nanoseconds =
+      std::max(launch.flops / flopsPerNanosecond, launch.bytes / bytesPerNanosecond);
+  return static_cast<unsigned>(
+      std::min<uint64_t>(threads, 1 + nanoseconds / nanosecondsPerPart));
+}
+
+/// One command with its addresses resolved; `slots` of the replay that this one starts at.
+struct Step {
+  enum Kind { Launch, Copy, Fill } kind = Launch;
+  size_t slot = 0;
+  // Launch.
+  artifact::KernelFunction function = nullptr;
+  artifact::KernelArgs args{};
+  int64_t total = 0;
+  unsigned parts = 1;
+  // Copy, Fill.
+  uint64_t size = 0;
+  uint64_t pattern = 0;
+  uint8_t patternSize = 1;
+};
+
+class HostReplay : public Replay {
+public:
+  HostReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
+             ThreadPool &threads)
+      : threads(threads), uses(artifact.buffers.size()) {
+    for (const artifact::Command &command : artifact.commands) {
+      Step step;
+      step.slot = slots.size();
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
+        step.function = functions[launch->kernel];
+        step.args.scalars = launch->scalars.data();
+        step.total = launch->grid[0] * launch->grid[1] * launch->grid[2];
+        step.parts = partsFor(*launch, threads.threads());
+        for (const BufferRef &ref : launch->buffers)
+          use(ref);
+      } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
+        step.kind = Step::Copy;
+        step.size = copy->size;
+        use(copy->source);
+        use(copy->destination);
+      } else {
+        const auto &fill = std::get<artifact::Fill>(command.action);
+        step.kind = Step::Fill;
+        step.size = fill.size;
+        step.pattern = fill.pattern;
+        step.patternSize = fill.patternSize;
+        use(fill.destination);
+      }
+      steps.push_back(step);
+    }
+    for (Step &step : steps)
+      step.args.buffers = slots.data() + step.slot;
+  }
+
+  void bind(uint32_t buffer, uint64_t handle) override {
+    for (const auto &[slot, offset] : uses[buffer])
+      slots[slot] = reinterpret_cast<std::byte *>(handle) + offset;
+  }
+
+  Status run(std::span<uint64_t> nanoseconds) override {
+    if (nanoseconds.empty()) {
+      for (const Step &step : steps)
+        runStep(step);
+      return Status::ok();
+    }
+    using Clock = std::chrono::steady_clock;
+    auto before = Clock::now();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      runStep(steps[i]);
+      const auto after = Clock::now();
+      nanoseconds[i] = static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(after - before).count());
+      before = after;
+    }
+    return Status::ok();
+  }
+
+private:
+  void use(const BufferRef &ref) {
+    uses[ref.buffer].emplace_back(slots.size(), ref.offset);
+    slots.push_back(nullptr);
+  }
+
+  static void part(void *context, int64_t begin, int64_t end) {
+    const Step &step = *static_cast<const Step *>(context);
+    step.function(&step.args, begin, end);
+  }
+
+  void runStep(const Step &step) {
+    if (step.kind == Step::Launch) {
+      threads.run(step.total, step.parts, part, const_cast<Step *>(&step));
+      return;
+    }
+    if (step.size == 0)
+      return;
+    if (step.kind == Step::Copy) {
+      std::memmove(slots[step.slot + 1], slots[step.slot], step.size);
+      return;
+    }
+    // Doubles what is filled until all is.
+    auto *to = static_cast<std::byte *>(slots[step.slot]);
+    std::memcpy(to, &step.pattern, step.patternSize);
+    for (uint64_t done = step.patternSize; done < step.size; done *= 2)
+      std::memcpy(to + done, to, std::min(done, step.size - done));
+  }
+
+  ThreadPool &threads;
+  std::vector<Step> steps;
+  /// The arguments of all commands, one after the other.
+  std::vector<void *> slots;
+  /// For each buffer, the slots that hold its address, and the byte offsets there.
+  std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
+};
+
+} // namespace
+
+std::unique_ptr<Replay> runtime::recordHost(const Artifact &artifact,
+                                            std::span<const artifact::KernelFunction> functions,
+                                            ThreadPool &threads) {
+  return std::make_unique<HostReplay>(artifact, functions, threads);
+}

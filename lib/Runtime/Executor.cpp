@@ -1,0 +1,197 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Runtime/Executor.h"
+
+#include <algorithm>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using artifact::Argument;
+using artifact::Artifact;
+using artifact::BufferKind;
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> device,
+                                                   Artifact artifact) {
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
+  Result<std::shared_ptr<Buffer>> arena =
+      Buffer::allocate(device->pool(), program->artifact().arenaSize);
+  if (!arena)
+    return arena.status().withDevice(device->name());
+  return std::unique_ptr<Executor>(
+      new Executor(std::move(device), std::move(program), std::move(*arena)));
+}
+
+Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram,
+                   std::shared_ptr<Buffer> itsArena)
+    : device(std::move(ofDevice)), program(std::move(ofProgram)), arena(std::move(itsArena)),
+      inputs(artifact().inputs.size()), outputs(artifact().outputs.size()),
+      replay(program->record()) {
+  const auto &buffers = artifact().buffers;
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind == BufferKind::Arena)
+      replay->bind(i, arena->handle() + buffers[i].position);
+    else if (buffers[i].kind == BufferKind::Constant)
+      replay->bind(i, program->constants().handle() + buffers[i].position);
+  }
+}
+
+/// Whoever waits for a point learns of its failure; here it only matters that it is over.
+static void finish(const Point &point) { [[maybe_unused]] Status status = point.wait(); }
+
+Executor::~Executor() { finish(last); }
+
+static Result<size_t> indexOf(const std::string &kind, const std::vector<Argument> &arguments,
+                              std::string_view name) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].name == name)
+      return i;
+  std::string known;
+  for (const Argument &argument : arguments)
+    known += (known.empty() ? "'" : ", '") + argument.name + "'";
+  return Status::notFound("no " + kind + " '" + std::string(name) + "'; there is " +
+                          (known.empty() ? "none" : known));
+}
+
+Result<size_t> Executor::inputIndex(std::string_view name) const {
+  return indexOf("input", artifact().inputs, name);
+}
+
+Result<size_t> Executor::outputIndex(std::string_view name) const {
+  return indexOf("output", artifact().outputs, name);
+}
+
+static std::string describe(bool isInput, const Argument &argument) {
+  return (isInput ? "input '" : "output '") + argument.name + "'";
+}
+
+Result<const Argument *> Executor::argument(bool isInput, size_t index) const {
+  const auto &arguments = isInput ? artifact().inputs : artifact().outputs;
+  if (index >= arguments.size())
+    return Status::invalidArgument((isInput ? "input " : "output ") + std::to_string(index) +
+                                   " of " + std::to_string(arguments.size()) + " does not exist");
+  return &arguments[index];
+}
+
+static Status checkSize(bool isInput, const Argument &argument, uint64_t given) {
+  const auto size = static_cast<uint64_t>(*byteSize(argument.type));
+  if (given == size)
+    return Status::ok();
+  return Status::invalidArgument(describe(isInput, argument) + " is " +
+                                 zyx::toString(argument.type) + " of " + std::to_string(size) +
+                                 " bytes; " + std::to_string(given) + " were given");
+}
+
+Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned) {
+  ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(isInput, index));
+  if (!buffer)
+    return Status::invalidArgument(describe(isInput, *target) + " is bound to no buffer");
+  ZYX_RETURN_IF_ERROR(checkSize(isInput, *target, buffer->size()));
+  const auto elementSize = static_cast<uint64_t>(byteSize(target->type.dtype));
+  if (buffer->handle() % elementSize != 0)
+    return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
+                                   std::to_string(elementSize) + " byte elements");
+  finish(last);
+  const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
+  const auto &buffers = artifact().buffers;
+  for (uint32_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].kind == kind && buffers[i].position == index)
+      replay->bind(i, buffer->handle());
+  (isInput ? inputs : outputs)[index] = {std::move(buffer), owned};
+  return Status::ok();
+}
+
+Status Executor::bindInput(size_t index, std::shared_ptr<Buffer> buffer) {
+  return bind(true, index, std::move(buffer), false);
+}
+
+Status Executor::bindOutput(size_t index, std::shared_ptr<Buffer> buffer) {
+  return bind(false, index, std::move(buffer), false);
+}
+
+Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
+  ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(true, index));
+  ZYX_RETURN_IF_ERROR(checkSize(true, *target, bytes.size()));
+  if (!inputs[index].owned) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
+                         Buffer::allocate(device->pool(), bytes.size()));
+    ZYX_RETURN_IF_ERROR(bind(true, index, std::move(buffer), true));
+  }
+  finish(last);
+  return inputs[index].buffer->write(bytes);
+}
+
+Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
+  ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(false, index));
+  ZYX_RETURN_IF_ERROR(checkSize(false, *target, bytes.size()));
+  if (!outputs[index].buffer)
+    return Status::invalidArgument(describe(false, *target) + " is not there before the first run");
+  return outputs[index].buffer->read(bytes);
+}
+
+/// Everything is bound afterwards, or nothing has changed.
+Status Executor::prepare() {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].buffer)
+      return Status::invalidArgument(describe(true, artifact().inputs[i]) + " is not set");
+  if (std::all_of(outputs.begin(), outputs.end(), [](const Slot &slot) { return slot.buffer; }))
+    return Status::ok();
+  std::vector<std::shared_ptr<Buffer>> made(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].buffer) {
+      const auto size = static_cast<uint64_t>(*byteSize(artifact().outputs[i].type));
+      ZYX_ASSIGN_OR_RETURN(made[i], Buffer::allocate(device->pool(), size));
+    }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (made[i])
+      ZYX_RETURN_IF_ERROR(bind(false, i, made[i], true));
+  return Status::ok();
+}
+
+Status Executor::runNow(std::span<uint64_t> nanoseconds) {
+  ZYX_RETURN_IF_ERROR(prepare());
+  finish(last);
+  for (const Slot &slot : inputs)
+    ZYX_RETURN_IF_ERROR(slot.buffer->wait(false));
+  for (const Slot &slot : outputs)
+    ZYX_RETURN_IF_ERROR(slot.buffer->wait(true));
+  ZYX_RETURN_IF_ERROR(replay->run(nanoseconds));
+  for (const Slot &slot : outputs)
+    slot.buffer->noteWrite({});
+  return Status::ok();
+}
+
+Status Executor::run() { return runNow({}); }
+
+Result<std::vector<CommandTime>> Executor::profile() {
+  const auto &commands = artifact().commands;
+  std::vector<uint64_t> nanoseconds(commands.size());
+  ZYX_RETURN_IF_ERROR(runNow(nanoseconds));
+  std::vector<CommandTime> times;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const auto *launch = std::get_if<artifact::Launch>(&commands[i].action);
+    times.push_back({launch ? artifact().kernels[launch->kernel].name
+                     : std::holds_alternative<artifact::Copy>(commands[i].action) ? "copy"
+                                                                                  : "fill",
+                     nanoseconds[i]});
+  }
+  return times;
+}
+
+Result<Point> Executor::submit(std::span<const Point> wait) {
+  ZYX_RETURN_IF_ERROR(prepare());
+  std::vector<Point> points(wait.begin(), wait.end());
+  for (const Slot &slot : inputs)
+    slot.buffer->beforeRead(points);
+  for (const Slot &slot : outputs)
+    slot.buffer->beforeWrite(points);
+  // Of its own, because a failed timeline stays failed, and later runs have nothing to do with it.
+  last = {std::make_shared<Timeline>(), 1};
+  device->queue().submit(points, [this] { return replay->run({}); }, last);
+  for (const Slot &slot : inputs)
+    slot.buffer->noteRead(last);
+  for (const Slot &slot : outputs)
+    slot.buffer->noteWrite(last);
+  return last;
+}

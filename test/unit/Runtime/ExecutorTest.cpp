@@ -1,0 +1,265 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TestArtifact.h"
+#include "zyx/Runtime/Executor.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using artifact::Artifact;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class ExecutorTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto created = createDevice("cpu", {.threads = 2});
+    ASSERT_TRUE(created.isOk());
+    device = *created;
+    make(sampleArtifact(ZYX_TEST_KERNELS));
+  }
+  void make(Artifact artifact) {
+    auto created = Executor::create(device, std::move(artifact));
+    ASSERT_TRUE(created.isOk()) << created.status().toString();
+    executor = std::move(*created);
+  }
+  Status setInput(std::vector<float> x) {
+    return executor->setInput(0, std::as_bytes(std::span(x)));
+  }
+  template <typename T>
+  std::vector<T> read(size_t index, size_t count) {
+    std::vector<T> values(count);
+    Status status = executor->readOutput(index, std::as_writable_bytes(std::span(values)));
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    return values;
+  }
+
+  std::shared_ptr<Device> device;
+  std::unique_ptr<Executor> executor;
+};
+
+TEST_F(ExecutorTest, RunsItsCommands) {
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  EXPECT_THAT(read<float>(0, 4), ElementsAre(13, 25, 37, 49));
+  EXPECT_THAT(read<float>(1, 4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(read<int32_t>(2, 2), ElementsAre(7, 7));
+}
+
+TEST_F(ExecutorTest, ReplaysWithNewInputs) {
+  for (float first : {1.0f, 5.0f, -3.0f}) {
+    ASSERT_TRUE(setInput({first, 0, 0, 0}).isOk());
+    ASSERT_TRUE(executor->run().isOk());
+    EXPECT_EQ(read<float>(0, 4)[0], first * 2 + 11);
+  }
+}
+
+TEST_F(ExecutorTest, AllocatesNothingAfterTheFirstRun) {
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  const PoolUsage before = device->pool()->usage();
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(executor->run().isOk());
+  EXPECT_EQ(device->pool()->usage().inUse, before.inUse);
+  EXPECT_EQ(device->pool()->usage().highWater, before.highWater);
+  executor.reset();
+  EXPECT_EQ(device->pool()->usage().inUse, 0u);
+}
+
+TEST_F(ExecutorTest, RunsOnBorrowedMemory) {
+  alignas(4) float x[4] = {1, 1, 1, 1}, y[4] = {};
+  ASSERT_TRUE(executor->bindInput(0, Buffer::borrow(x, sizeof(x))).isOk());
+  ASSERT_TRUE(executor->bindOutput(0, Buffer::borrow(y, sizeof(y))).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  EXPECT_THAT(y, ElementsAre(13, 23, 33, 43));
+  x[3] = 2;
+  ASSERT_TRUE(executor->run().isOk());
+  EXPECT_EQ(y[3], 45);
+  // Setting copies, and leaves the caller's memory alone.
+  ASSERT_TRUE(setInput({0, 0, 0, 0}).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  EXPECT_EQ(y[3], 41);
+  EXPECT_EQ(x[3], 2);
+}
+
+TEST_F(ExecutorTest, SubmitsInOrder) {
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  auto gate = std::make_shared<Timeline>();
+  const Point wait[] = {{gate, 1}};
+  auto first = executor->submit(wait), second = executor->submit();
+  ASSERT_TRUE(first.isOk() && second.isOk());
+  EXPECT_FALSE(second->isReached());
+  ASSERT_TRUE(gate->signal(1).isOk());
+  EXPECT_TRUE(second->wait().isOk());
+  EXPECT_TRUE(first->isReached());
+  EXPECT_THAT(read<float>(0, 4), ElementsAre(13, 25, 37, 49));
+}
+
+TEST_F(ExecutorTest, ChainsThroughSharedBuffers) {
+  auto between = Buffer::allocate(device->pool(), 16);
+  auto second = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  ASSERT_TRUE(between.isOk() && second.isOk());
+  ASSERT_TRUE(setInput({0, 0, 0, 0}).isOk());
+  ASSERT_TRUE(executor->bindOutput(0, *between).isOk());
+  ASSERT_TRUE((*second)->bindInput(0, *between).isOk());
+  auto gate = std::make_shared<Timeline>();
+  const Point wait[] = {{gate, 1}};
+  ASSERT_TRUE(executor->submit(wait).isOk());
+  ASSERT_TRUE((*second)->submit().isOk());
+  ASSERT_TRUE(gate->signal(1).isOk());
+  float y[4];
+  ASSERT_TRUE((*second)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  EXPECT_THAT(y, ElementsAre(33, 63, 93, 123));
+}
+
+TEST_F(ExecutorTest, HandsFailuresToDependentsAndRecovers) {
+  auto between = Buffer::allocate(device->pool(), 16);
+  auto second = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  ASSERT_TRUE(setInput({0, 0, 0, 0}).isOk());
+  ASSERT_TRUE(executor->bindOutput(0, *between).isOk());
+  ASSERT_TRUE((*second)->bindInput(0, *between).isOk());
+  auto gate = std::make_shared<Timeline>();
+  const Point wait[] = {{gate, 1}};
+  auto failed = executor->submit(wait), dependent = (*second)->submit();
+  gate->fail(Status::internal("the gate broke"));
+  EXPECT_EQ(failed->wait().code(), ErrorCode::Aborted);
+  EXPECT_EQ(dependent->wait().cause().cause().message(), "the gate broke");
+  float y[4];
+  EXPECT_FALSE((*second)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  EXPECT_FALSE((*second)->run().isOk());
+
+  ASSERT_TRUE(executor->run().isOk());
+  ASSERT_TRUE((*second)->run().isOk());
+  EXPECT_TRUE((*second)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  EXPECT_TRUE(executor->submit()->wait().isOk());
+}
+
+TEST_F(ExecutorTest, ProfilesEachCommand) {
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  auto times = executor->profile();
+  ASSERT_TRUE(times.isOk());
+  std::vector<std::string> names;
+  for (const CommandTime &time : *times)
+    names.push_back(time.name);
+  EXPECT_THAT(names, ElementsAre("affine", "affine", "copy", "fill", "sum"));
+}
+
+TEST_F(ExecutorTest, FindsArguments) {
+  EXPECT_EQ(*executor->inputIndex("x"), 0u);
+  EXPECT_EQ(*executor->outputIndex("w"), 2u);
+  EXPECT_EQ(executor->inputIndex("a").status().message(), "no input 'a'; there is 'x'");
+  EXPECT_EQ(executor->outputIndex("a").status().message(), "no output 'a'; there is 'y', 'z', 'w'");
+  Artifact nothing;
+  nothing.target = "cpu";
+  make(nothing);
+  EXPECT_EQ(executor->inputIndex("a").status().message(), "no input 'a'; there is none");
+  EXPECT_TRUE(executor->run().isOk());
+}
+
+TEST_F(ExecutorTest, RefusesWrongArguments) {
+  EXPECT_EQ(executor->run().message(), "input 'x' is not set");
+  EXPECT_EQ(executor->submit().status().message(), "input 'x' is not set");
+  EXPECT_EQ(executor->profile().status().message(), "input 'x' is not set");
+  EXPECT_EQ(executor->setInput(1, {}).message(), "input 1 of 1 does not exist");
+  EXPECT_EQ(setInput({1, 2, 3}).message(), "input 'x' is f32[4] of 16 bytes; 12 were given");
+  EXPECT_EQ(executor->bindInput(0, nullptr).message(), "input 'x' is bound to no buffer");
+  alignas(16) std::byte memory[20];
+  EXPECT_EQ(executor->bindInput(0, Buffer::borrow(memory, 20)).message(),
+            "input 'x' is f32[4] of 16 bytes; 20 were given");
+  EXPECT_EQ(executor->bindOutput(0, Buffer::borrow(memory + 1, 16)).message(),
+            "output 'y' is not aligned to its 4 byte elements");
+  EXPECT_EQ(executor->bindOutput(3, Buffer::borrow(memory, 16)).message(),
+            "output 3 of 3 does not exist");
+  EXPECT_EQ(executor->readOutput(3, {}).message(), "output 3 of 3 does not exist");
+  EXPECT_EQ(executor->readOutput(0, std::span(memory).first(16)).message(),
+            "output 'y' is not there before the first run");
+  EXPECT_EQ(executor->readOutput(0, memory).message(),
+            "output 'y' is f32[4] of 16 bytes; 20 were given");
+}
+
+TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
+  // Constants 80, arena 128, input 16, outputs 40: each limit below the sum fails at one of them.
+  for (uint64_t limit : {1u, 79u, 80u, 207u, 208u, 223u, 224u, 240u, 263u}) {
+    auto device = *createDevice("cpu", {.threads = 1, .memoryLimit = limit});
+    auto executor = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+    EXPECT_EQ(executor.isOk(), limit >= 208);
+    if (!executor.isOk()) {
+      EXPECT_EQ(executor.status().code(), ErrorCode::OutOfMemory);
+      EXPECT_EQ(executor.status().device(), "cpu");
+      EXPECT_EQ(device->pool()->usage().inUse, 0u);
+      continue;
+    }
+    const float x[4] = {1, 2, 3, 4};
+    Status set = (*executor)->setInput(0, std::as_bytes(std::span(x)));
+    EXPECT_EQ(set.isOk(), limit >= 224);
+    if (!set.isOk()) {
+      EXPECT_EQ(device->pool()->usage().inUse, 208u);
+      continue;
+    }
+    EXPECT_EQ((*executor)->run().code(), ErrorCode::OutOfMemory);
+    EXPECT_EQ((*executor)->submit().status().code(), ErrorCode::OutOfMemory);
+    EXPECT_EQ(device->pool()->usage().inUse, 224u);
+  }
+  auto device = *createDevice("cpu", {.threads = 1, .memoryLimit = 264});
+  auto executor = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  const float x[4] = {1, 2, 3, 4};
+  EXPECT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  EXPECT_TRUE((*executor)->run().isOk());
+}
+
+TEST(ExecutorThreadsTest, CutsTheGridForThePool) {
+  /// Records what it is asked for, and works alone.
+  struct Recorder : ThreadPool {
+    std::vector<std::pair<int64_t, unsigned>> calls;
+    unsigned threads() const override { return 4; }
+    void run(int64_t total, unsigned parts, Body body, void *context) override {
+      calls.emplace_back(total, parts);
+      for (int64_t i = 0; i < total; ++i)
+        body(context, i, i + 1);
+    }
+  };
+  auto recorder = std::make_shared<Recorder>();
+  auto device = *createDevice("cpu", {.threadPool = recorder});
+  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  // 60 microseconds of memory traffic are worth four threads at most.
+  std::get<artifact::Launch>(artifact.commands[4].action).bytes = 8 * 60'000;
+  auto executor = Executor::create(device, artifact);
+  const float x[4] = {1, 2, 3, 4};
+  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE((*executor)->run().isOk());
+  // Unknown work takes all threads, little work one.
+  EXPECT_THAT(recorder->calls, ElementsAre(std::pair(2, 4u), std::pair(2, 1u), std::pair(4, 4u)));
+  float y[4];
+  ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
+}
+
+TEST(ExecutorFillTest, RepeatsPatternsOfEverySize) {
+  auto device = *createDevice("cpu", {.threads = 1});
+  for (uint8_t size : {1, 2, 4, 8}) {
+    Artifact artifact;
+    artifact.entry = "fill";
+    artifact.target = "cpu";
+    artifact.outputs = {{"y", {DType::U8, {40}}}};
+    artifact.buffers = {{artifact::BufferKind::Output, 0, 40}};
+    artifact.commands = {{artifact::Fill{{0, 0}, 24, 0x0807060504030201, size}, {}},
+                         {artifact::Fill{{0, 24}, 0, 0, 8}, {}},
+                         {artifact::Fill{{0, 24}, 16, 0x0807060504030201, size}, {}}};
+    auto executor = Executor::create(device, artifact);
+    ASSERT_TRUE(executor.isOk());
+    ASSERT_TRUE((*executor)->run().isOk());
+    uint8_t y[40];
+    ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+    for (size_t i = 0; i < 40; ++i)
+      EXPECT_EQ(y[i], i % size + 1);
+  }
+}
+
+} // namespace

@@ -1,0 +1,162 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TestArtifact.h"
+#include "zyx/Runtime/Device.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <functional>
+#include <sys/resource.h>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using artifact::Artifact;
+using testing::HasSubstr;
+
+namespace {
+
+/// The message of loading the sample after a change.
+std::string refusal(const std::function<void(Artifact &)> &change) {
+  auto device = createDevice("cpu", {.threads = 1});
+  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  change(artifact);
+  Status status = (*device)->load(artifact).status();
+  EXPECT_FALSE(status.isOk());
+  EXPECT_EQ(status.device(), "cpu");
+  EXPECT_EQ((*device)->pool()->usage().inUse, 0u);
+  return status.message();
+}
+
+TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
+  for (const DeviceListing &listing : listDevices()) {
+    auto device = createDevice(listing.name, {.threads = 1});
+    EXPECT_EQ(device.isOk(), listing.present) << listing.name;
+    if (listing.present) {
+      EXPECT_EQ((*device)->name(), listing.name);
+    } else {
+      EXPECT_EQ(device.status().code(), ErrorCode::Unsupported);
+      EXPECT_EQ(device.status().message(), listing.description);
+    }
+  }
+  std::string absent;
+  for (const DeviceListing &listing : listDevices())
+    if (!listing.present)
+      absent += listing.description + "\n";
+  EXPECT_EQ(absent, "this build has no CUDA device\n"
+                    "this build has no HIP device\n"
+                    "this build has no OpenCL device\n"
+                    "this build has no Vulkan device\n"
+                    "this build has no WebGPU device\n");
+  EXPECT_EQ(createDevice("npu").status().message(),
+            "no device 'npu'; known are cpu, c, cuda, hip, opencl, vulkan, webgpu");
+}
+
+TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
+  auto device = createDevice("c", {.threads = 1});
+  ASSERT_TRUE(device.isOk());
+  std::vector<std::shared_ptr<Program>> programs;
+  // Descriptors are reused from load to load; each must still get its own code.
+  for (int i = 0; i < 5; ++i) {
+    auto program = (*device)->load(sampleArtifact(ZYX_TEST_KERNELS));
+    ASSERT_TRUE(program.isOk()) << program.status().toString();
+    EXPECT_TRUE((*program)->artifact().constants.empty());
+    EXPECT_EQ((*program)->constants().size(), 80u);
+    EXPECT_EQ(&(*program)->device(), device->get());
+    programs.push_back(*program);
+  }
+  EXPECT_EQ((*device)->pool()->usage().inUse, 400u);
+}
+
+TEST(HostDeviceTest, RefusesWhatItCannotRun) {
+  EXPECT_THAT(refusal([](Artifact &a) { a.target = "cuda"; }),
+              HasSubstr("code for 'cuda' does not run on a host"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.code[0].format = "cubin"; }),
+              HasSubstr("code of format 'cubin' is not known to a host"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.code[0].bytes.resize(10); }),
+              HasSubstr("cannot load code: "));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "nothing"; }),
+              HasSubstr("the code has no symbol 'nothing'"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.commands[0].wait = {9}; }),
+              HasSubstr("waits for command 9"));
+}
+
+TEST(HostDeviceTest, ChecksCpuFeatures) {
+  EXPECT_THAT(refusal([](Artifact &a) { a.cpuFeatures = {"warp-drive"}; }),
+              HasSubstr("the code needs the CPU feature 'warp-drive', which zyx does not know"));
+  auto device = createDevice("cpu", {.threads = 1});
+  bool anyMissing = false;
+  for (const char *feature : {"amx-fp16", "avx512vp2intersect", "avxvnni", "avx512fp16", "sha"}) {
+    Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+    artifact.cpuFeatures = {feature};
+    auto program = (*device)->load(artifact);
+    if (!program.isOk()) {
+      anyMissing = true;
+      EXPECT_EQ(program.status().message(), "the code needs the CPU feature '" +
+                                                std::string(feature) +
+                                                "', which this machine lacks");
+    }
+  }
+  if (!anyMissing)
+    GTEST_SKIP() << "this machine has every feature";
+}
+
+#if defined(__x86_64__)
+TEST(HostDeviceTest, AgreesWithTheCompilerOnCpuFeatures) {
+  auto device = createDevice("cpu", {.threads = 1});
+  auto loads = [&](const char *feature) {
+    Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+    artifact.cpuFeatures = {feature};
+    return (*device)->load(artifact).isOk();
+  };
+  EXPECT_EQ(loads("sse2"), __builtin_cpu_supports("sse2") != 0);
+  EXPECT_EQ(loads("sse4.2"), __builtin_cpu_supports("sse4.2") != 0);
+  EXPECT_EQ(loads("avx"), __builtin_cpu_supports("avx") != 0);
+  EXPECT_EQ(loads("fma"), __builtin_cpu_supports("fma") != 0);
+  EXPECT_EQ(loads("avx2"), __builtin_cpu_supports("avx2") != 0);
+  EXPECT_EQ(loads("bmi2"), __builtin_cpu_supports("bmi2") != 0);
+  EXPECT_EQ(loads("avx512f"), __builtin_cpu_supports("avx512f") != 0);
+  EXPECT_EQ(loads("avx512bw"), __builtin_cpu_supports("avx512bw") != 0);
+  EXPECT_EQ(loads("avx512vl"), __builtin_cpu_supports("avx512vl") != 0);
+  EXPECT_EQ(loads("avx512vnni"), __builtin_cpu_supports("avx512vnni") != 0);
+  EXPECT_EQ(loads("avx512bf16"), __builtin_cpu_supports("avx512bf16") != 0);
+}
+#endif
+
+/// Lowers a limit of the process for as long as it lives.
+class LowerLimit {
+public:
+  LowerLimit(int resource, rlim_t value) : resource(resource) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &before);
+    rlimit lower = before;
+    lower.rlim_cur = value;
+    ::setrlimit(static_cast<__rlimit_resource>(resource), &lower);
+  }
+  ~LowerLimit() { ::setrlimit(static_cast<__rlimit_resource>(resource), &before); }
+
+private:
+  int resource;
+  rlimit before;
+};
+
+TEST(HostDeviceTest, ReportsWhatTheSystemRefuses) {
+  auto device = createDevice("cpu", {.threads = 1});
+  const Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  {
+    LowerLimit files(RLIMIT_NOFILE, 3);
+    EXPECT_THAT((*device)->load(artifact).status().message(),
+                HasSubstr("cannot create a file in memory: Too many open files"));
+  }
+  {
+    std::signal(SIGXFSZ, SIG_IGN);
+    LowerLimit size(RLIMIT_FSIZE, 0);
+    EXPECT_THAT((*device)->load(artifact).status().message(),
+                HasSubstr("cannot write code to memory: File too large"));
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+  EXPECT_TRUE((*device)->load(artifact).isOk());
+}
+
+} // namespace

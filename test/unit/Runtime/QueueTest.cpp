@@ -1,0 +1,178 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Runtime/Queue.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using testing::HasSubstr;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(TimelineTest, OnlyGrows) {
+  Timeline timeline;
+  EXPECT_EQ(timeline.value(), 0u);
+  EXPECT_TRUE(timeline.wait(0).isOk());
+  EXPECT_TRUE(timeline.signal(5).isOk());
+  EXPECT_TRUE(timeline.wait(3).isOk());
+  EXPECT_EQ(timeline.signal(5).message(),
+            "the timeline is at 5 and cannot be signalled to 5");
+  EXPECT_EQ(timeline.value(), 5u);
+}
+
+TEST(TimelineTest, WaitsUntilTheDeadline) {
+  Timeline timeline;
+  Status late = timeline.wait(1, std::chrono::steady_clock::now() + 1ms);
+  EXPECT_EQ(late.code(), ErrorCode::Timeout);
+  EXPECT_EQ(late.message(), "the timeline is at 0 and did not reach 1 in time");
+  EXPECT_EQ(timeline.wait(1, Deadline::min()).code(), ErrorCode::Timeout);
+}
+
+TEST(TimelineTest, MayBeWaitedForBeforeItIsSignalled) {
+  auto timeline = std::make_shared<Timeline>();
+  std::vector<std::thread> waiters;
+  std::atomic<int> woken = 0;
+  for (uint64_t value = 1; value <= 4; ++value)
+    waiters.emplace_back([=, &woken] {
+      if (Point{timeline, value}.wait().isOk())
+        ++woken;
+    });
+  for (uint64_t value = 1; value <= 4; ++value)
+    EXPECT_TRUE(timeline->signal(value).isOk());
+  for (std::thread &waiter : waiters)
+    waiter.join();
+  EXPECT_EQ(woken, 4);
+}
+
+TEST(TimelineTest, FailsForEverWithItsFirstCause) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.signal(2).isOk());
+  std::thread waiter([&] { EXPECT_EQ(timeline.wait(3).message(), "first"); });
+  timeline.fail(Status::internal("first"));
+  timeline.fail(Status::internal("second"));
+  waiter.join();
+  EXPECT_EQ(timeline.status().message(), "first");
+  EXPECT_EQ(timeline.signal(3).message(), "first");
+  EXPECT_EQ(timeline.wait(9).message(), "first");
+  // What was reached stays reached.
+  EXPECT_TRUE(timeline.wait(2).isOk());
+}
+
+TEST(TimelineTest, CallsBackOnceWithoutALock) {
+  Timeline timeline;
+  std::vector<std::string> calls;
+  auto note = [&](const std::string &name) {
+    return [&, name](const Status &status) {
+      // Would never return if a lock were held.
+      calls.push_back(name + (timeline.status().isOk() ? "" : "!") + status.message());
+    };
+  };
+  timeline.onReach(0, note("now"));
+  timeline.onReach(2, note("two"));
+  timeline.onReach(1, note("one"));
+  timeline.onReach(5, note("five"));
+  EXPECT_TRUE(timeline.signal(1).isOk());
+  EXPECT_TRUE(timeline.signal(3).isOk());
+  timeline.fail(Status::internal(" failed"));
+  timeline.onReach(6, note("six"));
+  timeline.onReach(3, note("three"));
+  EXPECT_THAT(calls, testing::ElementsAre("now", "one", "two", "five! failed", "six! failed",
+                                          "three!"));
+}
+
+TEST(QueueTest, RunsInOrder) {
+  auto timeline = std::make_shared<Timeline>();
+  std::vector<int> order;
+  {
+    Queue queue;
+    for (int i = 0; i < 100; ++i)
+      queue.submit({}, [&order, i] { order.push_back(i); return Status::ok(); },
+                   {timeline, static_cast<uint64_t>(i) + 1});
+    EXPECT_TRUE(timeline->wait(100).isOk());
+  }
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+TEST(QueueTest, WaitsAcrossQueuesBeforeTheSignal) {
+  auto first = std::make_shared<Timeline>(), second = std::make_shared<Timeline>();
+  Queue a, b;
+  int value = 0;
+  const Point waits[] = {{first, 1}, {}};
+  b.submit(waits, [&] { value *= 3; return Status::ok(); }, {second, 1});
+  a.submit({}, [&] { value = 7; return Status::ok(); }, {first, 1});
+  EXPECT_TRUE(second->wait(1).isOk());
+  EXPECT_EQ(value, 21);
+}
+
+TEST(QueueTest, HandsFailuresOnAndGoesOn) {
+  auto failing = std::make_shared<Timeline>(), dependent = std::make_shared<Timeline>(),
+       other = std::make_shared<Timeline>();
+  Queue queue;
+  bool ran = false;
+  queue.submit({}, [] { return Status::internal("kernel broke"); }, {failing, 1});
+  const Point waits[] = {{failing, 1}};
+  queue.submit(waits, [&] { ran = true; return Status::ok(); }, {dependent, 1});
+  queue.submit({}, [] { return Status::ok(); }, {other, 1});
+  EXPECT_TRUE(other->wait(1).isOk());
+  EXPECT_EQ(failing->status().message(), "kernel broke");
+  EXPECT_EQ(dependent->status().code(), ErrorCode::Aborted);
+  EXPECT_EQ(dependent->status().message(), "work that this depends on failed");
+  EXPECT_EQ(dependent->status().cause().message(), "kernel broke");
+  EXPECT_FALSE(ran);
+}
+
+TEST(QueueTest, FailsWhereItsSignalIsNotAhead) {
+  auto timeline = std::make_shared<Timeline>();
+  ASSERT_TRUE(timeline->signal(3).isOk());
+  Queue().submit({}, [] { return Status::ok(); }, {timeline, 2});
+  EXPECT_THAT(timeline->status().message(), HasSubstr("cannot be signalled to 2"));
+}
+
+TEST(QueueTest, CancelsWhatCannotStart) {
+  auto endless = std::make_shared<Timeline>(), ready = std::make_shared<Timeline>(),
+       stuck = std::make_shared<Timeline>();
+  {
+    Queue queue;
+    queue.submit({}, [] { return Status::ok(); }, {ready, 1});
+    const Point waits[] = {{endless, 1}};
+    queue.submit(waits, [] { return Status::ok(); }, {stuck, 1});
+    queue.submit({}, [] { return Status::ok(); }, {ready, 2});
+  }
+  EXPECT_EQ(stuck->status().code(), ErrorCode::Cancelled);
+  EXPECT_EQ(stuck->status().message(), "the queue was destroyed before the work could start");
+  EXPECT_EQ(ready->value(), 2u);
+  // Its callback outlives the queue.
+  EXPECT_TRUE(endless->signal(1).isOk());
+}
+
+TEST(QueueTest, TakesWorkFromManyThreads) {
+  std::atomic<int> done = 0;
+  std::vector<std::shared_ptr<Timeline>> timelines(8);
+  {
+    Queue queue;
+    std::vector<std::thread> threads;
+    for (auto &timeline : timelines)
+      threads.emplace_back([&] {
+        timeline = std::make_shared<Timeline>();
+        for (uint64_t i = 1; i <= 50; ++i) {
+          const Point previous[] = {{timeline, i - 1}};
+          queue.submit(previous, [&] { ++done; return Status::ok(); }, {timeline, i});
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    for (const auto &timeline : timelines)
+      EXPECT_TRUE(timeline->wait(50).isOk());
+  }
+  EXPECT_EQ(done, 400);
+}
+
+} // namespace
