@@ -23,4 +23,17 @@ def VerifyFormPass : Pass<"zyx-kernel-verify-form"> {
   let options = [Option<"form", "form", "std::string", "\"tiled\"", "tiled, machine or lowered">];
 }
 
+def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
+  let summary = "Replace transcendental functions by arithmetic";
+  let description = [{
+    `math.exp exp2 log log2 tanh erf rsqrt sin cos tan powf` and `arith.remf`, on scalars, vectors and
+    tiles, become `arith`, bit operations and `math.fma sqrt absf trunc roundeven copysign`: no machine
+    has them all, and a call per element is many times slower. f32 and f64 are within 4 units in the
+    last place, with NaN, infinities, signs of zeros and denormals as in C; `arith.remf` is exact; f16
+    and bf16 are computed in f32 and rounded once. Sine, cosine and tangent of f32 reduce every argument
+    exactly; with `remf`, they are refused for f64.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // ZYX_DIALECT_KERNEL_TRANSFORMS_PASSES_TD

@@ -1,0 +1,86 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ExpandMathEmitter.h"
+
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_EXPANDMATHPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+using namespace zyx::kernel::expand;
+
+namespace {
+using Expansion = std::function<Num(ArrayRef<Num>)>;
+
+struct ExpandMathPass : zyx::kernel::impl::ExpandMathPassBase<ExpandMathPass> {
+  void runOnOperation() override;
+};
+} // namespace
+
+static Expansion unary(Num (*function)(Num)) {
+  return [function](ArrayRef<Num> operands) { return function(operands[0]); };
+}
+static Expansion binary(Num (*function)(Num, Num)) {
+  return [function](ArrayRef<Num> operands) { return function(operands[0], operands[1]); };
+}
+
+/// How `op` is computed, or null where it stays.
+static Expansion findExpansion(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Expansion>(op)
+      .Case([](math::ExpOp) { return unary(exp); })
+      .Case([](math::Exp2Op) { return unary(exp2); })
+      .Case([](math::LogOp) { return unary(log); })
+      .Case([](math::Log2Op) { return unary(log2); })
+      .Case([](math::TanhOp) { return unary(tanh); })
+      .Case([](math::ErfOp) { return unary(erf); })
+      .Case([](math::RsqrtOp) { return unary(rsqrt); })
+      .Case([](math::SinOp) { return unary(sin); })
+      .Case([](math::CosOp) { return unary(cos); })
+      .Case([](math::TanOp) { return unary(tan); })
+      .Case([](math::PowFOp) { return binary(pow); })
+      .Case([](arith::RemFOp) { return binary(fmod); })
+      .Default([](Operation *) { return Expansion(); });
+}
+
+/// True where there is an expansion for f32 alone.
+static bool isOnlyForF32(Operation *op) {
+  return isa<math::SinOp, math::CosOp, math::TanOp, arith::RemFOp>(op);
+}
+
+static LogicalResult expandOp(Operation *op, const Expansion &expansion) {
+  Type type = op->getResult(0).getType();
+  Type element = getElementTypeOrSelf(type);
+  if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
+    return op->emitOpError("has no expansion for elements of type ") << element;
+  if (element.isF64() && isOnlyForF32(op))
+    return op->emitOpError("has no expansion for f64, only for narrower floats");
+
+  OpBuilder builder(op);
+  Emitter emitter(builder, op->getLoc());
+  Type computed = element.isF64() ? element : Type(builder.getF32Type());
+  SmallVector<Num> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(toFormat(emitter.num(operand), computed));
+  op->getResult(0).replaceAllUsesWith(toFormat(expansion(operands), element).value);
+  op->erase();
+  return success();
+}
+
+void ExpandMathPass::runOnOperation() {
+  SmallVector<std::pair<Operation *, Expansion>> work;
+  getOperation()->walk([&](Operation *op) {
+    if (Expansion expansion = findExpansion(op))
+      work.emplace_back(op, std::move(expansion));
+  });
+  for (auto &[op, expansion] : work)
+    if (failed(expandOp(op, expansion)))
+      return signalPassFailure();
+}

@@ -1,0 +1,132 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ExpandMathEmitter.h"
+
+using namespace mlir;
+
+namespace zyx::kernel::expand {
+
+Type withElement(Type like, Type element) {
+  if (auto shaped = dyn_cast<ShapedType>(like))
+    return shaped.clone(element);
+  return element;
+}
+
+Num Emitter::splat(Type type, TypedAttr element) {
+  TypedAttr attr = element;
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = cast<TypedAttr>(Attribute(DenseElementsAttr::get(shaped, Attribute(element))));
+  Value &known = constants[attr];
+  if (!known)
+    known = arith::ConstantOp::create(builder, loc, attr);
+  return num(known);
+}
+
+Num Emitter::constant(Num like, double value) {
+  Type element = getElementTypeOrSelf(like.type());
+  if (auto format = dyn_cast<FloatType>(element))
+    return splat(like.type(), FloatAttr::get(format, value));
+  return splat(like.type(), IntegerAttr::get(element, static_cast<int64_t>(value)));
+}
+
+Num Emitter::bits(Num like, uint64_t value) {
+  auto element = cast<IntegerType>(getElementTypeOrSelf(like.type()));
+  return splat(like.type(), IntegerAttr::get(element, APInt(element.getWidth(), value)));
+}
+
+template <typename FloatOp, typename IntOp>
+static Num binary(Num a, Num b) {
+  if (a.isFloat())
+    return a.emitter->emit<FloatOp>(a.value, b.value);
+  return a.emitter->emit<IntOp>(a.value, b.value);
+}
+
+Num operator+(Num a, Num b) { return binary<arith::AddFOp, arith::AddIOp>(a, b); }
+Num operator-(Num a, Num b) { return binary<arith::SubFOp, arith::SubIOp>(a, b); }
+Num operator*(Num a, Num b) { return binary<arith::MulFOp, arith::MulIOp>(a, b); }
+Num operator/(Num a, Num b) { return a.emitter->emit<arith::DivFOp>(a.value, b.value); }
+
+Num operator&(Num a, Num b) { return a.emitter->emit<arith::AndIOp>(a.value, b.value); }
+Num operator|(Num a, Num b) { return a.emitter->emit<arith::OrIOp>(a.value, b.value); }
+Num operator^(Num a, Num b) { return a.emitter->emit<arith::XOrIOp>(a.value, b.value); }
+Num operator<<(Num a, unsigned by) {
+  return a.emitter->emit<arith::ShLIOp>(a.value, a.emitter->bits(a, by).value);
+}
+Num operator>>(Num a, unsigned by) {
+  return a.emitter->emit<arith::ShRUIOp>(a.value, a.emitter->bits(a, by).value);
+}
+Num shiftSigned(Num a, unsigned by) {
+  return a.emitter->emit<arith::ShRSIOp>(a.value, a.emitter->bits(a, by).value);
+}
+
+static Num compare(Num a, Num b, arith::CmpFPredicate floats, arith::CmpIPredicate integers) {
+  if (a.isFloat())
+    return a.emitter->emit<arith::CmpFOp>(floats, a.value, b.value);
+  return a.emitter->emit<arith::CmpIOp>(integers, a.value, b.value);
+}
+Num operator<(Num a, Num b) {
+  return compare(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt);
+}
+Num operator<=(Num a, Num b) {
+  return compare(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle);
+}
+Num operator==(Num a, Num b) {
+  return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
+}
+Num operator!=(Num a, Num b) {
+  return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
+}
+
+Num select(Num condition, Num a, Num b) {
+  return a.emitter->emit<arith::SelectOp>(condition.value, a.value, b.value);
+}
+Num fma(Num a, Num b, Num c) { return a.emitter->emit<math::FmaOp>(a.value, b.value, c.value); }
+Num abs(Num a) { return a.emitter->emit<math::AbsFOp>(a.value); }
+Num negate(Num a) { return a.emitter->emit<arith::NegFOp>(a.value); }
+Num sqrt(Num a) { return a.emitter->emit<math::SqrtOp>(a.value); }
+Num truncate(Num a) { return a.emitter->emit<math::TruncOp>(a.value); }
+Num nearest(Num a) { return a.emitter->emit<math::RoundEvenOp>(a.value); }
+Num copySign(Num a, Num b) { return a.emitter->emit<math::CopySignOp>(a.value, b.value); }
+
+Num toBits(Num a) {
+  Type element = IntegerType::get(a.type().getContext(), a.width());
+  return a.emitter->emit<arith::BitcastOp>(withElement(a.type(), element), a.value);
+}
+
+static Type floatOfWidth(Num a) {
+  MLIRContext *context = a.type().getContext();
+  Type element = a.width() == 64 ? Type(Float64Type::get(context)) : Float32Type::get(context);
+  return withElement(a.type(), element);
+}
+Num fromBits(Num a) { return a.emitter->emit<arith::BitcastOp>(floatOfWidth(a), a.value); }
+Num toFloat(Num a) { return a.emitter->emit<arith::SIToFPOp>(floatOfWidth(a), a.value); }
+
+Num toFormat(Num a, Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  Type type = withElement(a.type(), element);
+  if (width == a.width())
+    return a;
+  if (width > a.width())
+    return a.emitter->emit<arith::ExtFOp>(type, a.value);
+  return a.emitter->emit<arith::TruncFOp>(type, a.value);
+}
+
+Num toWidth(Num a, unsigned width) {
+  Type type = withElement(a.type(), IntegerType::get(a.type().getContext(), width));
+  if (width == a.width())
+    return a;
+  if (width > a.width())
+    return a.emitter->emit<arith::ExtUIOp>(type, a.value);
+  return a.emitter->emit<arith::TruncIOp>(type, a.value);
+}
+
+Num polynomial(Num x, ArrayRef<double> c) {
+  Num sum = x.emitter->constant(x, c.back());
+  for (double coefficient : llvm::reverse(c.drop_back()))
+    sum = fma(sum, x, coefficient);
+  return sum;
+}
+
+} // namespace zyx::kernel::expand
