@@ -1,0 +1,75 @@
+// RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math -verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: @exp_of_a_tile
+// CHECK-NOT: math.exp
+// CHECK: math.fma {{.*}} : tensor<8x32xf32>
+// CHECK: arith.bitcast {{.*}} : tensor<8x32xi32> to tensor<8x32xf32>
+// CHECK-NOT: math.exp
+// CHECK: return
+func.func @exp_of_a_tile(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %0 = math.exp %x : tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @half_is_computed_in_f32_and_rounded_once
+// CHECK: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
+// CHECK-COUNT-1: arith.truncf
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @half_is_computed_in_f32_and_rounded_once(%x: vector<16xbf16>) -> vector<16xbf16> {
+  %0 = math.tanh %x : vector<16xbf16>
+  return %0 : vector<16xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: @every_function_of_scalars
+// CHECK-NOT: math.{{exp|exp2|log|log2|tanh|erf|rsqrt|sin|cos|tan|powf}} {{.*}}
+// CHECK-NOT: arith.remf
+// CHECK: return
+func.func @every_function_of_scalars(%x: f32, %y: f32) -> f32 {
+  %0 = math.exp %x : f32
+  %1 = math.exp2 %0 : f32
+  %2 = math.log %1 : f32
+  %3 = math.log2 %2 : f32
+  %4 = math.tanh %3 : f32
+  %5 = math.erf %4 : f32
+  %6 = math.rsqrt %5 : f32
+  %7 = math.sin %6 : f32
+  %8 = math.cos %7 : f32
+  %9 = math.tan %8 : f32
+  %10 = math.powf %9, %y : f32
+  %11 = arith.remf %10, %y : f32
+  return %11 : f32
+}
+
+// -----
+
+// CHECK-LABEL: @what_machines_have_stays
+// CHECK: math.sqrt
+// CHECK: math.floor
+// CHECK: math.absf
+func.func @what_machines_have_stays(%x: f32) -> f32 {
+  %0 = math.sqrt %x : f32
+  %1 = math.floor %0 : f32
+  %2 = math.absf %1 : f32
+  return %2 : f32
+}
+
+// -----
+
+func.func @sine_of_f64(%x: f64) -> f64 {
+  // expected-error @+1 {{'math.sin' op has no expansion for f64, only for narrower floats}}
+  %0 = math.sin %x : f64
+  return %0 : f64
+}
+
+// -----
+
+func.func @exp_of_f8(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+  // expected-error @+1 {{'math.exp' op has no expansion for elements of type 'f8E5M2'}}
+  %0 = math.exp %x : tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}
