@@ -1,0 +1,104 @@
+/*===----------------------------------------------------------------------===*\
+ * Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+\*===----------------------------------------------------------------------===*/
+#ifndef ZYX_C_COMPILER_H
+#define ZYX_C_COMPILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The compiler as a library: libZyxCompiler.so, bytes to bytes. It exports these functions and
+ * nothing else; whoever needs it opens it with dlopen.
+ *
+ * Both calls return a result, never NULL: its code is 0 and its message empty, or it holds nothing
+ * but the failure. What accessors return lives as long as the result. Calls from several threads
+ * are safe.
+ *
+ * Structs start with `struct_size`, which the caller sets to sizeof the struct: members are only
+ * ever added at the end, and those beyond the size that is given have their defaults. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ZYX_COMPILER_API __attribute__((visibility("default")))
+#else
+#define ZYX_COMPILER_API
+#endif
+
+typedef struct zyx_compiler_result zyx_compiler_result;
+
+typedef struct zyx_compiler_bytes {
+  const void *data;
+  size_t size;
+} zyx_compiler_bytes;
+
+/* The version of the library, as "1.2.3". */
+ZYX_COMPILER_API const char *zyx_compiler_version(void);
+
+typedef struct zyx_compiler_parse_args {
+  size_t struct_size;
+  /* MLIR text of functions of graph ops. */
+  zyx_compiler_bytes text;
+  /* For messages; may be NULL. */
+  const char *file_name;
+} zyx_compiler_parse_args;
+
+/* Reads every entry of a file as a graph. Text that is too large or nests too deeply is refused
+ * before the parser sees it. */
+ZYX_COMPILER_API zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args);
+
+typedef struct zyx_compiler_compile_args {
+  size_t struct_size;
+  /* zyx::graph::Graph in its byte form. */
+  zyx_compiler_bytes graph;
+  /* The name of a target record: "cpu" (this machine), "c", ... NULL is "cpu". */
+  const char *target;
+  /* The phase after which to stop: "graph", "groups", "kernel", "schedule", "lowered", "plan",
+   * "target". NULL or "" makes an artifact. */
+  const char *stop_after;
+  /* Whether to print and parse the program again behind every phase, and to fail where that
+   * changes it. */
+  int verify_roundtrip;
+} zyx_compiler_compile_args;
+
+/* Compiles one graph to an artifact, or to the text of the phase at which it stops. */
+ZYX_COMPILER_API zyx_compiler_result *zyx_compiler_compile(const zyx_compiler_compile_args *args);
+
+ZYX_COMPILER_API void zyx_compiler_result_release(zyx_compiler_result *result);
+
+/* 0 is success; otherwise a zyx_error_code of zyx-c/Runtime.h. Messages about a file start with
+ * "file:line:column: ". */
+ZYX_COMPILER_API uint32_t zyx_compiler_result_code(const zyx_compiler_result *result);
+ZYX_COMPILER_API const char *zyx_compiler_result_message(const zyx_compiler_result *result);
+
+/* Of zyx_compiler_parse: the graphs, in the order of the file. An index out of range gives no
+ * bytes. */
+ZYX_COMPILER_API size_t zyx_compiler_result_num_graphs(const zyx_compiler_result *result);
+ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler_result *result,
+                                                              size_t index);
+
+/* Of zyx_compiler_compile: the artifact, or the text. */
+ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result);
+ZYX_COMPILER_API size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result);
+
+typedef struct zyx_compiler_stage {
+  size_t struct_size;
+  const char *name;
+  uint64_t nanoseconds;
+} zyx_compiler_stage;
+ZYX_COMPILER_API size_t zyx_compiler_result_num_stages(const zyx_compiler_result *result);
+/* 0 where the index is out of range. */
+ZYX_COMPILER_API int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
+                                               zyx_compiler_stage *stage);
+
+/* What the compiler chose, one line each. */
+ZYX_COMPILER_API const char *zyx_compiler_result_remarks(const zyx_compiler_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ZYX_C_COMPILER_H */
