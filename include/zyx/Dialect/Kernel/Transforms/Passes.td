@@ -36,4 +36,45 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def ApplySchedulePass : Pass<"zyx-kernel-apply-schedule"> {
+  let summary = "Split the whole tiles of each kernel as its schedule says";
+  let description = [{
+    Applies the steps of `schedule` in order and removes the attribute. A step is refused, with a
+    reason, where it would change the meaning: an axis that is combined cannot be given to the grid, a
+    step that names no axis does nothing silently, and so on.
+
+    With the schedule `[grid_step<"i", 4>]`, a kernel that loads, negates and stores one tile of
+    `tensor<10x64xf32>` becomes a grid over ten rows in steps of four of the same three ops on
+    `tensor<4x64xf32>`, whose loads and stores begin at the program's row. Ten is no multiple of four, so
+    they are no longer `in_bounds` along rows, and the last program's surplus is dropped by the store.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
+  let summary = "Keep tiles that are dear to compute and used again after a reduction";
+  let description = [{
+    A tile that is used both by a reduction and after it would be computed twice, since the loops of
+    the one end before those of the other begin. Where its computation contains a function that
+    becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
+    memory: the exponentials of a softmax are computed once.
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">];
+}
+
+def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
+  let summary = "Tiled form to lowered form: loops over native vectors";
+  let description = [{
+    Walks the roots of each block (stores, reductions, scans, dots, staged tiles) and gives each a nest of loops over
+    its axes; everything between is evaluated where it is needed, so a chain never touches memory.
+    Roots over the same axes that do not wait for each other share a nest. The axis along which most
+    accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
+    that axis keeps four vectors of partial results; a dot keeps a block of its result in registers.
+  }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // ZYX_DIALECT_KERNEL_TRANSFORMS_PASSES_TD

@@ -1,0 +1,414 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_APPLYSCHEDULEPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value addIndex(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (matchPattern(a, m_Zero()))
+    return b;
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+/// Gives every tile below `ops` the extent `tile` along `axis`, and moves loads, stores and iotas by
+/// `position`, which counts from where they begin now. `inBounds` says whether every tile lies inside
+/// its view along the axis if the tiles before did.
+class Resize {
+public:
+  Resize(const Axes &axes, Axis axis, int64_t tile, Value position, bool inBounds, bool always = false)
+      : axes(axes), axis(axis), tile(tile), position(position), inBounds(inBounds), always(always) {}
+
+  /// Accesses first: they need the axes of the types as they are.
+  void apply(ArrayRef<Operation *> ops) {
+    for (Operation *op : ops)
+      op->walk([&](Operation *nested) { moveAccess(nested); });
+    SmallVector<std::pair<Value, Type>> retyped;
+    for (Operation *op : ops)
+      op->walk([&](Operation *nested) {
+        for (Value result : nested->getResults())
+          if (isTile(result))
+            retyped.push_back({result, resized(result)});
+        for (Region &region : nested->getRegions())
+          for (BlockArgument argument : region.getArguments())
+            if (isTile(argument))
+              retyped.push_back({argument, resized(argument)});
+      });
+    for (auto [value, type] : retyped) {
+      value.setType(type);
+      if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+        if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+          constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(type), dense.getSplatValue<Attribute>()));
+    }
+  }
+
+private:
+  Type resized(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [dim, a] : llvm::enumerate(axes.of(value)))
+      if (a == axis)
+        shape[dim] = tile;
+    return RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
+  }
+
+  template <typename AccessOp>
+  void move(AccessOp access, Value value, MutableOperandRange indices) {
+    OpBuilder builder(access);
+    SmallVector<bool> flags(indices.size(), false);
+    if (auto known = access.getInBounds())
+      flags.assign(known->begin(), known->end());
+    for (auto [dim, a] : llvm::enumerate(axes.of(value)))
+      if (a == axis) {
+        indices[dim].set(addIndex(builder, access.getLoc(), indices[dim].get(), position));
+        flags[dim] = always || (flags[dim] && inBounds);
+      }
+    access.setInBounds(flags);
+  }
+
+  void moveAccess(Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (isTile(load.getResult()))
+        move(load, load.getResult(), load.getIndicesMutable());
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (isTile(store.getValue()))
+        move(store, store.getValue(), store.getIndicesMutable());
+    } else if (auto iota = dyn_cast<IotaOp>(op)) {
+      if (axes.of(iota.getResult(), iota.getDim()) != axis)
+        return;
+      OpBuilder builder(op);
+      Value base = iota.getBase() ? addIndex(builder, op->getLoc(), iota.getBase(), position) : position;
+      iota.getBaseMutable().assign(base);
+    }
+  }
+
+  const Axes &axes;
+  Axis axis;
+  int64_t tile;
+  Value position;
+  bool inBounds, always;
+};
+
+/// Applies the steps of one kernel.
+class Scheduler {
+public:
+  explicit Scheduler(FuncOp func) : func(func), scopes({&func.getBody().front()}) {}
+
+  LogicalResult run() {
+    ScheduleAttr schedule = func.getScheduleAttr();
+    if (!schedule)
+      return success();
+    unshareConstants(func);
+    for (Attribute step : schedule.getSteps()) {
+      LogicalResult applied =
+          llvm::TypeSwitch<Attribute, LogicalResult>(step)
+              .Case<GridStepAttr>([&](GridStepAttr s) { return grid(s.getAxis(), s.getTile()); })
+              .Case<LoopStepAttr>([&](LoopStepAttr s) { return loop(s.getAxis(), s.getTile()); })
+              .Case<StageStepAttr>([&](StageStepAttr s) { return stage(s.getOperand(), s.getSpace()); });
+      if (failed(applied))
+        return failure();
+    }
+    func.removeScheduleAttr();
+    return success();
+  }
+
+private:
+  /// Ops of a block that are split together; views, scalars and the end stay where they are.
+  static SmallVector<Operation *> tileOps(Block &block) {
+    SmallVector<Operation *> ops;
+    for (Operation &op : block.without_terminator()) {
+      bool touchesTiles = llvm::any_of(op.getOperands(), [](Value v) { return isTile(v); }) ||
+                          llvm::any_of(op.getResults(), [](Value v) { return isTile(v); });
+      if (touchesTiles || isa<scf::ForOp>(op))
+        ops.push_back(&op);
+    }
+    return ops;
+  }
+
+  static bool dependsOn(const Axes &axes, Operation *op, Axis axis) {
+    auto has = [&](Value v) { return isTile(v) && axes.contains(v, axis); };
+    return op
+        ->walk([&](Operation *nested) {
+          return llvm::any_of(nested->getOperands(), has) || llvm::any_of(nested->getResults(), has)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  LogicalResult grid(StringAttr name, int64_t tile) {
+    if (scopes.size() != 1 || isa<scf::ForOp>(scopes[0]->getParentOp()))
+      return func.emitOpError() << "gives axis " << name << " to the grid after a loop was made";
+    FailureOr<Axes> axes = Axes::compute(func);
+    if (failed(axes))
+      return failure();
+    FailureOr<Axis> axis = axes->find(name, func);
+    if (failed(axis))
+      return failure();
+    if (axes->isCombined(*axis))
+      return func.emitOpError() << "cannot give axis " << name << " to the grid: elements are combined along it";
+    for (Operation &op : *scopes[0])
+      if (auto store = dyn_cast<StoreOp>(op))
+        if (!isTile(store.getValue()) || !axes->contains(store.getValue(), *axis))
+          return store.emitOpError() << "would be done by every program of a grid over " << name;
+    int64_t extent = axes->extent(*axis);
+    if (tile >= extent)
+      return success();
+    Value position = appendGridDimension(extent, tile);
+    Resize(*axes, *axis, tile, position, extent % tile == 0).apply(tileOps(*scopes[0]));
+    return success();
+  }
+
+  /// Adds a dimension to the kernel's grid, or wraps the kernel's ops in a new one; returns the index.
+  Value appendGridDimension(int64_t extent, int64_t step) {
+    Block &top = func.getBody().front();
+    GridOp old;
+    for (Operation &op : top)
+      if (auto grid = dyn_cast<GridOp>(op))
+        old = grid;
+    SmallVector<OpFoldResult> extents;
+    SmallVector<int64_t> steps;
+    OpBuilder builder(func.getContext());
+    if (old) {
+      extents = old.getMixedExtents();
+      steps.assign(old.getSteps().begin(), old.getSteps().end());
+      builder.setInsertionPoint(old);
+    } else {
+      builder.setInsertionPoint(top.getTerminator());
+    }
+    extents.push_back(builder.getIndexAttr(extent));
+    steps.push_back(step);
+    auto grid = GridOp::create(builder, func.getLoc(), extents, steps);
+    Block &body = grid.getBody().front();
+    if (old) {
+      for (auto [from, to] : llvm::zip(old.getIndices(), grid.getIndices()))
+        from.replaceAllUsesWith(to);
+      body.getOperations().splice(body.begin(), old.getBody().front().getOperations(),
+                                  old.getBody().front().begin(),
+                                  std::prev(old.getBody().front().end()));
+      old.erase();
+    } else {
+      for (Operation &op : llvm::make_early_inc_range(top.without_terminator()))
+        if (&op != grid && !isa<ViewOp>(op) && !(isa<arith::ConstantOp>(op) && !isTile(op.getResult(0))))
+          op.moveBefore(body.getTerminator());
+    }
+    scopes = {&body};
+    return grid.getIndices().back();
+  }
+
+  LogicalResult loop(StringAttr name, int64_t tile) {
+    SmallVector<Block *> before = std::move(scopes);
+    scopes.clear();
+    for (Block *scope : before)
+      if (failed(loopIn(*scope, name, tile)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult loopIn(Block &scope, StringAttr name, int64_t tile) {
+    FailureOr<Axes> axes = Axes::compute(scope.getParentOp());
+    if (failed(axes))
+      return failure();
+    FailureOr<Axis> axis = axes->find(name, func);
+    if (failed(axis))
+      return failure();
+    if (tile >= axes->extent(*axis)) {
+      scopes.push_back(&scope);
+      return success();
+    }
+    SmallVector<Operation *> dependent;
+    for (Operation *op : tileOps(scope))
+      if (dependsOn(*axes, op, *axis))
+        dependent.push_back(op);
+    if (axes->isCombined(*axis))
+      return contractionLoop(scope, *axes, *axis, name, tile, dependent);
+
+    // Everything that depends on the axis moves into the loop; a copy of it, in tiles of one, does
+    // the rest.
+    OpBuilder builder(dependent.front());
+    Location loc = func.getLoc();
+    FailureOr<Value> extent = boundedExtent(builder, *axes, *axis, dependent);
+    if (failed(extent))
+      return failure();
+    std::optional<int64_t> known = getConstantIntValue(*extent);
+    Value zero = constantIndex(builder, loc, 0), step = constantIndex(builder, loc, tile);
+    Value whole = *extent;
+    if (!known || *known % tile != 0) {
+      if (known)
+        whole = constantIndex(builder, loc, *known - *known % tile);
+      else
+        whole = arith::SubIOp::create(builder, loc, *extent, arith::RemUIOp::create(builder, loc, *extent, step));
+    }
+    builder.setInsertionPointAfter(dependent.back());
+    // Ops between the dependent ones that do not depend on the axis stay before the loop.
+    auto main = scf::ForOp::create(builder, loc, zero, whole, step);
+    SmallVector<Operation *> copies;
+    scf::ForOp rest;
+    if (whole != *extent && tile > 1) {
+      Value one = constantIndex(builder, loc, 1);
+      rest = scf::ForOp::create(builder, loc, whole, *extent, one);
+    }
+    IRMapping mapping;
+    for (Operation *op : dependent) {
+      if (rest) {
+        OpBuilder copy(rest.getBody()->getTerminator());
+        copies.push_back(copy.clone(*op, mapping));
+      }
+      op->moveBefore(main.getBody()->getTerminator());
+    }
+    if (rest) {
+      FailureOr<Axes> restAxes = Axes::compute(rest);
+      FailureOr<Axis> restAxis = failed(restAxes) ? failure() : restAxes->find(name, func);
+      if (failed(restAxis))
+        return failure();
+      Resize(*restAxes, *restAxis, 1, rest.getInductionVar(), true, /*always=*/true).apply(copies);
+    }
+    Resize(*axes, *axis, tile, main.getInductionVar(), true, /*always=*/true).apply(dependent);
+    scopes.push_back(main.getBody());
+    if (rest)
+      scopes.push_back(rest.getBody());
+    return success();
+  }
+
+  /// How much of a tile's axis exists: less than the tile where a grid's last program sticks out.
+  FailureOr<Value> boundedExtent(OpBuilder &builder, const Axes &axes, Axis axis, ArrayRef<Operation *> ops) {
+    Location loc = func.getLoc();
+    int64_t extent = axes.extent(axis);
+    Value base;
+    int64_t viewExtent = 0;
+    for (Operation *op : ops) {
+      auto store = dyn_cast<StoreOp>(op);
+      if (!store)
+        continue;
+      for (auto [dim, a] : llvm::enumerate(axes.of(store.getValue())))
+        if (a == axis && !store.isInBounds(dim)) {
+          base = store.getIndices()[dim];
+          viewExtent = store.getView().getType().getDimSize(dim);
+        }
+    }
+    if (!base)
+      return constantIndex(builder, loc, extent);
+    if (ShapedType::isDynamic(viewExtent))
+      return func.emitOpError("walks an axis of a view whose extent is not known");
+    Value left = arith::SubIOp::create(builder, loc, constantIndex(builder, loc, viewExtent), base);
+    return arith::MinSIOp::create(builder, loc, left, constantIndex(builder, loc, extent)).getResult();
+  }
+
+  /// A loop over the contraction axis of a dot, which carries the accumulator.
+  LogicalResult contractionLoop(Block &scope, const Axes &axes, Axis axis, StringAttr name, int64_t tile,
+                                ArrayRef<Operation *> dependent) {
+    DotOp dot;
+    for (Operation *op : dependent) {
+      if (auto found = dyn_cast<DotOp>(op); found && !dot)
+        dot = found;
+      else if (found || isa<ReduceOp, ScanOp, StoreOp, scf::ForOp>(op))
+        return op->emitOpError() << "also depends on axis " << name << ", so no loop can carry one dot's sum";
+    }
+    if (!dot)
+      return func.emitOpError() << "combines elements along axis " << name << " in no dot";
+    int64_t extent = axes.extent(axis);
+    OpBuilder builder(dot);
+    Location loc = dot.getLoc();
+    auto makeLoop = [&](int64_t from, int64_t to, int64_t step, Value acc) {
+      Value low = constantIndex(builder, loc, from), high = constantIndex(builder, loc, to),
+            by = constantIndex(builder, loc, step);
+      return scf::ForOp::create(builder, loc, low, high, by, acc);
+    };
+    int64_t whole = extent - extent % tile;
+    auto main = makeLoop(0, whole, tile, dot.getAcc());
+    scf::ForOp rest;
+    if (whole != extent)
+      rest = makeLoop(whole, extent, 1, main.getResult(0));
+    dot.getResult().replaceAllUsesWith(rest ? rest.getResult(0) : main.getResult(0));
+
+    auto fill = [&](scf::ForOp loop, int64_t size, bool move) -> LogicalResult {
+      IRMapping mapping;
+      OpBuilder body = OpBuilder::atBlockEnd(loop.getBody());
+      SmallVector<Operation *> ops;
+      DotOp inner;
+      for (Operation *op : dependent) {
+        Operation *placed = op;
+        if (move)
+          op->moveBefore(loop.getBody(), loop.getBody()->end());
+        else
+          placed = body.clone(*op, mapping);
+        ops.push_back(placed);
+        if (auto d = dyn_cast<DotOp>(placed))
+          inner = d;
+      }
+      inner.getAccMutable().assign(loop.getRegionIterArg(0));
+      scf::YieldOp::create(body, loc, inner.getResult());
+      FailureOr<Axes> inside = Axes::compute(loop);
+      FailureOr<Axis> insideAxis = failed(inside) ? failure() : inside->find(name, func);
+      if (failed(insideAxis))
+        return failure();
+      Resize(*inside, *insideAxis, size, loop.getInductionVar(), true).apply(ops);
+      return success();
+    };
+    if (rest && failed(fill(rest, 1, /*move=*/false)))
+      return failure();
+    if (failed(fill(main, tile, /*move=*/true)))
+      return failure();
+    scopes.push_back(&scope);
+    return success();
+  }
+
+  LogicalResult stage(unsigned operand, Space space) {
+    for (Block *scope : scopes) {
+      DotOp dot;
+      WalkResult walked = scope->walk([&](DotOp found) {
+        if (dot)
+          return WalkResult::interrupt();
+        dot = found;
+        return WalkResult::advance();
+      });
+      if (!dot || walked.wasInterrupted())
+        return func.emitOpError("stages an operand of its dot, but has none or several");
+      OpOperand &use = operand == 0 ? dot.getLhsMutable() : dot.getRhsMutable();
+      auto type = cast<RankedTensorType>(use.get().getType());
+      if (type.getEncoding())
+        return func.emitOpError("stages an operand that is in memory already");
+      OpBuilder builder(dot);
+      builder.setInsertionPointAfterValue(use.get());
+      use.set(ConvertOp::create(builder, dot.getLoc(),
+                                RankedTensorType::get(type.getShape(), type.getElementType(),
+                                                      MemoryAttr::get(type.getContext(), space)),
+                                use.get()));
+    }
+    return success();
+  }
+
+  FuncOp func;
+  SmallVector<Block *> scopes;
+};
+
+struct ApplySchedule : zyx::kernel::impl::ApplySchedulePassBase<ApplySchedule> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](FuncOp func) {
+      return failed(Scheduler(func).run()) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

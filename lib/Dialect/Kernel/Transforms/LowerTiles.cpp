@@ -1,0 +1,59 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TileLowering.h"
+
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_LOWERTILESPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
+  using LowerTilesPassBase::LowerTilesPassBase;
+
+  LogicalResult lower(FuncOp func) {
+    if (func.getSchedule())
+      return func.emitOpError("has a schedule that was not applied");
+    unshareConstants(func);
+    FailureOr<Axes> axes = Axes::compute(func);
+    if (failed(axes))
+      return failure();
+    OpBuilder builder(func);
+    auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
+    Block &entry = lowered.getBody().emplaceBlock();
+    builder.setInsertionPointToEnd(&entry);
+    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters});
+    for (BlockArgument argument : func.getBody().getArguments())
+      lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
+    if (failed(lowering.lower(func.getBody().front()))) {
+      lowered.erase();
+      return failure();
+    }
+    builder.setInsertionPointToEnd(&entry);
+    ReturnOp::create(builder, func.getLoc());
+    func.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<FuncOp> funcs;
+    getOperation()->walk([&](FuncOp func) { funcs.push_back(func); });
+    for (FuncOp func : funcs)
+      if (failed(lower(func)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

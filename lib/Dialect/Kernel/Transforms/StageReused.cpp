@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_STAGEREUSEDPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Ops whose tile is not evaluated element by element where it is used.
+bool endsPhase(Operation *op) { return isa<ReduceOp, ScanOp, DotOp>(op); }
+
+bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
+
+bool isDear(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) &&
+         !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
+              math::RoundEvenOp, math::CopySignOp>(op);
+}
+
+/// Decides for one block.
+class Stager {
+public:
+  Stager(Block &block, int64_t maxBytes) : block(block), left(maxBytes) {}
+
+  void run() {
+    for (Operation &op : block)
+      if (isRoot(&op))
+        mark(&op);
+    llvm::SetVector<Value> chosen;
+    for (Operation &op : block)
+      if (isElementwise(&op) && isTile(op.getResult(0)) && worthKeeping(op.getResult(0)))
+        chosen.insert(op.getResult(0));
+    for (Value value : chosen)
+      keep(value);
+  }
+
+private:
+  /// How many reductions stand, one behind the other, before an op can run.
+  unsigned phase(Operation *op) {
+    if (!op || op->getBlock() != &block)
+      return 0;
+    if (auto it = phases.find(op); it != phases.end())
+      return it->second;
+    unsigned result = 0;
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        result = std::max(result, phase(def) + (endsPhase(def) ? 1 : 0));
+    return phases[op] = result;
+  }
+
+  /// Notes at every value that a root evaluates in which phase it does.
+  void mark(Operation *root) {
+    SmallVector<Value> work(root->getOperands());
+    llvm::DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (!isTile(value) || !def || def->getBlock() != &block || !seen.insert(value).second)
+        continue;
+      usedIn[value].insert(phase(root));
+      if (!endsPhase(def))
+        llvm::append_range(work, def->getOperands());
+    }
+  }
+
+  bool dearCone(Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &block || endsPhase(def))
+      return false;
+    return isDear(def) || llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
+  }
+
+  bool worthKeeping(Value value) {
+    if (usedIn[value].size() < 2 || !dearCone(value))
+      return false;
+    // Where one op alone uses the value, and is itself used in as many phases, keep that op's result.
+    if (value.hasOneUse()) {
+      Operation *user = *value.user_begin();
+      if (isElementwise(user) && usedIn[user->getResult(0)].size() == usedIn[value].size())
+        return false;
+    }
+    return true;
+  }
+
+  void keep(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    if (bytes > left)
+      return;
+    left -= bytes;
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto memory = MemoryAttr::get(value.getContext(), Space::Private);
+    auto kept = ConvertOp::create(builder, value.getLoc(),
+                                  RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
+    auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
+    value.replaceAllUsesExcept(read, kept);
+  }
+
+  Block &block;
+  int64_t left;
+  llvm::DenseMap<Operation *, unsigned> phases;
+  llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
+};
+
+struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
+  using StageReusedPassBase::StageReusedPassBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([&](FuncOp func) {
+      func.walk([&](Block *block) { Stager(*block, maxBytes).run(); });
+    });
+  }
+};
+
+} // namespace

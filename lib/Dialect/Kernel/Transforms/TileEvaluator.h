@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_TILEEVALUATOR_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_TILEEVALUATOR_H
+
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace zyx::kernel {
+
+/// Where in the iteration space code is being emitted: a position on every axis that a loop walks,
+/// and the lanes of the axis that is walked in vectors.
+struct Point {
+  /// Position on each axis; axes of extent 1 may be absent.
+  llvm::DenseMap<Axis, mlir::Value> positions;
+  /// Positions that are known numbers, where a nest is unrolled.
+  llvm::DenseMap<Axis, int64_t> constants;
+  /// The axis along which values are vectors, if there is one.
+  std::optional<Axis> vectorAxis;
+  int64_t lanes = 1;
+  /// How many lanes exist, where some may not; null where all do.
+  mlir::Value activeLanes;
+  /// The lanes that exist as a mask; null where all do.
+  mlir::Value mask;
+  /// What has been evaluated here.
+  llvm::DenseMap<mlir::Value, mlir::Value> memo;
+};
+
+/// A tile that lies in private memory, row-major, its innermost extent rounded up to whole vectors.
+struct MemoryTile {
+  mlir::Value view;
+};
+
+/// A tile of two dimensions that lies in registers: vectors along `vectorAxis`.
+struct RegisterTile {
+  Axis rowAxis, vectorAxis;
+  int64_t lanes;
+  /// By row, then by vector.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> vectors;
+};
+
+/// Evaluates tiles at a point: the value of an elementwise chain there is the chain of scalars or
+/// vectors. What roots have computed before is looked up.
+class TileEvaluator {
+public:
+  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes) : builder(builder), axes(axes) {}
+
+  /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
+  mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
+  /// The same, made a vector if the point has lanes.
+  mlir::FailureOr<mlir::Value> evaluateVector(mlir::Value tile, Point &point);
+  /// Writes a value at the point, as `kernel.store` says.
+  mlir::LogicalResult store(StoreOp store, mlir::Value value, Point &point);
+  /// Writes a value into a tile in memory.
+  void storeToMemory(mlir::Value tile, mlir::Value value, Point &point);
+
+  /// Position of the point on an axis: zero where no loop walks it.
+  mlir::Value position(Point &point, Axis axis, mlir::Location loc);
+  mlir::Value constantIndex(int64_t value, mlir::Location loc);
+  mlir::Value addIndex(mlir::Value a, mlir::Value b, mlir::Location loc);
+  /// A value as a vector of the point's lanes.
+  mlir::Value broadcast(mlir::Value value, Point &point);
+
+  /// Scalars and structure of the kernel being lowered, by their origin.
+  mlir::IRMapping mapping;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, MemoryTile> memory;
+  llvm::DenseMap<mlir::Value, RegisterTile> registers;
+
+private:
+  struct Access;
+  mlir::FailureOr<mlir::Value> evaluateLoad(LoadOp load, Point &point);
+  mlir::FailureOr<mlir::Value> evaluateGather(GatherOp gather, Point &point);
+  mlir::Value evaluateIota(IotaOp iota, Point &point);
+  mlir::Value evaluateMemory(mlir::Value tile, Point &point);
+  mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, std::optional<unsigned> vectorDim,
+                     Point &point, mlir::Location loc);
+  mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
+                        llvm::function_ref<mlir::Value(mlir::Value lane)> load);
+  mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  void storeLanes(mlir::Value value, mlir::Value view, llvm::ArrayRef<mlir::Value> indices, unsigned vectorDim,
+                  Point &point, mlir::Location loc);
+  mlir::Value permutedView(mlir::Value view, unsigned innermost);
+
+  mlir::OpBuilder &builder;
+  const Axes &axes;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> permuted;
+};
+
+/// The stride of a view's dimension, where the view is one block and the stride a number.
+std::optional<int64_t> strideOf(mlir::Value view, unsigned dim);
+/// True where the view needs more than strides: several blocks, or indices that do not exist.
+bool isComplex(mlir::Value view);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_TILEEVALUATOR_H

@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_TILELOWERING_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_TILELOWERING_H
+
+#include "TileEvaluator.h"
+
+namespace zyx::kernel {
+
+/// What the lowering knows of the machine.
+struct VectorMachine {
+  int64_t vectorBytes;
+  int64_t vectorRegisters;
+};
+
+/// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
+struct Extent {
+  std::optional<int64_t> constant;
+  mlir::Value value;
+};
+
+/// Lowers the tiles of one kernel. `lower` copies a block, with loops in place of its roots.
+class TileLowering {
+public:
+  TileLowering(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
+      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes) {}
+
+  mlir::LogicalResult lower(mlir::Block &block);
+  mlir::IRMapping &mapping() { return evaluator.mapping; }
+
+private:
+  using Accumulators = llvm::SmallVector<mlir::Value>;
+
+  // Roots and nests (TileNests.cpp).
+  mlir::LogicalResult lowerOp(mlir::Operation &op);
+  mlir::LogicalResult flush();
+  bool joinsPending(mlir::Operation *root);
+  mlir::LogicalResult emitNest(llvm::ArrayRef<mlir::Operation *> roots);
+  mlir::LogicalResult emitScan(ScanOp scan);
+  mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
+
+  // Dots (TileDots.cpp).
+  mlir::LogicalResult emitDot(DotOp dot);
+  mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
+                                                                             int64_t vectors, Extent columns);
+
+  // Shared helpers.
+  struct Cone;
+  Cone coneOf(llvm::ArrayRef<mlir::Operation *> roots);
+  mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
+  mlir::Value materialise(Extent extent, mlir::Location loc);
+  int64_t lanesFor(const Cone &cone);
+  /// Private memory for a tile, at the start of the program.
+  void allocate(mlir::Value tile);
+  /// `for (i = low; i < high; i += step) accs = body(i, accs)`, without a loop where it would run once.
+  mlir::FailureOr<Accumulators>
+  emitLoop(int64_t low, Extent high, int64_t step, Accumulators accs, mlir::Location loc,
+           llvm::function_ref<mlir::FailureOr<Accumulators>(mlir::Value, Accumulators)> body);
+  /// Sets the lanes of a point that begins at `position` of an axis with `extent` elements.
+  void setLanes(Point &point, Axis axis, mlir::Value position, int64_t lanes, Extent extent, bool partial,
+                mlir::Location loc);
+  friend class NestEmitter;
+
+  FuncOp source;
+  mlir::OpBuilder &builder;
+  const Axes &axes;
+  VectorMachine machine;
+  TileEvaluator evaluator;
+  llvm::SmallVector<mlir::Operation *> pending;
+  /// Where allocations go: the start of the grid's body.
+  mlir::Block *programStart = nullptr;
+};
+
+/// What roots evaluate between themselves and what was computed before them.
+struct TileLowering::Cone {
+  llvm::SmallVector<mlir::Operation *> accesses;
+  llvm::SmallVector<mlir::Value> tiles;
+  /// A tile in registers that is read, which fixes lanes and axis.
+  const RegisterTile *held = nullptr;
+  /// Results of other roots.
+  llvm::SmallVector<mlir::Value> results;
+  bool complex = false;
+  unsigned size = 0;
+};
+
+bool isTileRoot(mlir::Operation *op);
+/// The tile whose dimensions a root walks.
+mlir::Value domainOf(mlir::Operation *root);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_TILELOWERING_H
