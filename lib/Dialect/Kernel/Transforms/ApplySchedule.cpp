@@ -277,7 +277,7 @@ private:
     }
     if (rest) {
       FailureOr<Axes> restAxes = Axes::compute(rest);
-      FailureOr<Axis> restAxis = failed(restAxes) ? failure() : restAxes->find(name, func);
+      FailureOr<Axis> restAxis = failed(restAxes) ? FailureOr<Axis>(failure()) : restAxes->find(name, func);
       if (failed(restAxis))
         return failure();
       Resize(*restAxes, *restAxis, 1, rest.getInductionVar(), true, /*always=*/true).apply(copies);
@@ -358,7 +358,7 @@ private:
       inner.getAccMutable().assign(loop.getRegionIterArg(0));
       scf::YieldOp::create(body, loc, inner.getResult());
       FailureOr<Axes> inside = Axes::compute(loop);
-      FailureOr<Axis> insideAxis = failed(inside) ? failure() : inside->find(name, func);
+      FailureOr<Axis> insideAxis = failed(inside) ? FailureOr<Axis>(failure()) : inside->find(name, func);
       if (failed(insideAxis))
         return failure();
       Resize(*inside, *insideAxis, size, loop.getInductionVar(), true).apply(ops);
