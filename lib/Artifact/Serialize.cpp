@@ -102,8 +102,7 @@ Status get(ByteReader &from, BufferRef &ref) {
 void put(ByteWriter &to, const Command &command);
 Status get(ByteReader &from, Command &command);
 
-template <typename T>
-void putAll(ByteWriter &to, const std::vector<T> &entries) {
+template <typename T> void putAll(ByteWriter &to, const std::vector<T> &entries) {
   to.u64(entries.size());
   for (const T &entry : entries)
     put(to, entry);
@@ -183,10 +182,17 @@ Status getAction(ByteReader &from, Fill &fill) {
 Status get(ByteReader &from, Command &command) {
   const uint8_t tag = from.u8("command kind");
   switch (static_cast<Tag>(tag)) {
-  case Tag::Launch: command.action = Launch(); break;
-  case Tag::Copy: command.action = Copy(); break;
-  case Tag::Fill: command.action = Fill(); break;
-  default: return Status::dataCorruption("command kind " + std::to_string(tag) + " is unknown");
+  case Tag::Launch:
+    command.action = Launch();
+    break;
+  case Tag::Copy:
+    command.action = Copy();
+    break;
+  case Tag::Fill:
+    command.action = Fill();
+    break;
+  default:
+    return Status::dataCorruption("command kind " + std::to_string(tag) + " is unknown");
   }
   ZYX_RETURN_IF_ERROR(
       std::visit([&](auto &action) { return getAction(from, action); }, command.action));

@@ -57,8 +57,8 @@ private:
   static Status argumentBuffer(const std::string &where, const Buffer &buffer,
                                const std::vector<Argument> &arguments) {
     if (buffer.position >= arguments.size())
-      return bad(where, "names argument " + number(buffer.position) + " of " +
-                            number(arguments.size()));
+      return bad(where,
+                 "names argument " + number(buffer.position) + " of " + number(arguments.size()));
     const auto size = static_cast<uint64_t>(*byteSize(arguments[buffer.position].type));
     if (buffer.size != size)
       return bad(where, "has " + number(buffer.size) + " bytes, and its argument " + number(size));
@@ -76,10 +76,14 @@ private:
 
   Status buffer(const std::string &where, const Buffer &buffer) const {
     switch (buffer.kind) {
-    case BufferKind::Input: return argumentBuffer(where, buffer, artifact.inputs);
-    case BufferKind::Output: return argumentBuffer(where, buffer, artifact.outputs);
-    case BufferKind::Arena: return rangeBuffer(where, buffer, artifact.arenaSize);
-    case BufferKind::Constant: break;
+    case BufferKind::Input:
+      return argumentBuffer(where, buffer, artifact.inputs);
+    case BufferKind::Output:
+      return argumentBuffer(where, buffer, artifact.outputs);
+    case BufferKind::Arena:
+      return rangeBuffer(where, buffer, artifact.arenaSize);
+    case BufferKind::Constant:
+      break;
     }
     return rangeBuffer(where, buffer, artifact.constants.size());
   }
@@ -87,8 +91,8 @@ private:
   /// `ref` names at least `size` bytes.
   Status range(const std::string &where, const BufferRef &ref, uint64_t size) const {
     if (ref.buffer >= artifact.buffers.size())
-      return bad(where, "names buffer " + number(ref.buffer) + " of " +
-                            number(artifact.buffers.size()));
+      return bad(where,
+                 "names buffer " + number(ref.buffer) + " of " + number(artifact.buffers.size()));
     const uint64_t available = artifact.buffers[ref.buffer].size;
     if (ref.offset > available || size > available - ref.offset)
       return bad(where, "uses " + number(size) + " bytes from byte " + number(ref.offset) +

@@ -261,8 +261,8 @@ Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
     return Status::unsupported(".npy has no type for " +
                                std::string(zyx::toString(tensor.type.dtype)) +
                                "; cast to f32 in the program");
-  std::string header = "{'descr': '" + std::string(descr->name) +
-                       "', 'fortran_order': False, 'shape': (";
+  std::string header =
+      "{'descr': '" + std::string(descr->name) + "', 'fortran_order': False, 'shape': (";
   for (int64_t extent : tensor.type.shape)
     header += std::to_string(extent) + (tensor.type.shape.size() == 1 ? "," : ", ");
   if (tensor.type.shape.size() > 1)

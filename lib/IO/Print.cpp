@@ -17,8 +17,7 @@ using namespace zyx;
 
 namespace {
 
-template <typename T>
-T load(const std::byte *from) {
+template <typename T> T load(const std::byte *from) {
   T value;
   std::memcpy(&value, from, sizeof(T));
   return value;
@@ -26,12 +25,18 @@ T load(const std::byte *from) {
 
 double loadFloat(DType dtype, const std::byte *from) {
   switch (dtype) {
-  case DType::F16: return halfToFloat(load<uint16_t>(from));
-  case DType::BF16: return bfloat16ToFloat(load<uint16_t>(from));
-  case DType::F8E4M3FN: return f8E4M3FNToFloat(load<uint8_t>(from));
-  case DType::F8E5M2: return f8E5M2ToFloat(load<uint8_t>(from));
-  case DType::F32: return load<float>(from);
-  default: return load<double>(from);
+  case DType::F16:
+    return halfToFloat(load<uint16_t>(from));
+  case DType::BF16:
+    return bfloat16ToFloat(load<uint16_t>(from));
+  case DType::F8E4M3FN:
+    return f8E4M3FNToFloat(load<uint8_t>(from));
+  case DType::F8E5M2:
+    return f8E5M2ToFloat(load<uint8_t>(from));
+  case DType::F32:
+    return load<float>(from);
+  default:
+    return load<double>(from);
   }
 }
 
@@ -39,22 +44,33 @@ double loadFloat(DType dtype, const std::byte *from) {
 /// f8, so these print as the f32 of the same value.
 double roundTo(DType dtype, double value) {
   switch (dtype) {
-  case DType::F16: return halfToFloat(floatToHalf(value));
-  case DType::F64: return value;
-  default: return static_cast<float>(value);
+  case DType::F16:
+    return halfToFloat(floatToHalf(value));
+  case DType::F64:
+    return value;
+  default:
+    return static_cast<float>(value);
   }
 }
 
 std::string integerText(DType dtype, const std::byte *from) {
   switch (dtype) {
-  case DType::I8: return std::to_string(load<int8_t>(from));
-  case DType::I16: return std::to_string(load<int16_t>(from));
-  case DType::I32: return std::to_string(load<int32_t>(from));
-  case DType::I64: return std::to_string(load<int64_t>(from));
-  case DType::U8: return std::to_string(load<uint8_t>(from));
-  case DType::U16: return std::to_string(load<uint16_t>(from));
-  case DType::U32: return std::to_string(load<uint32_t>(from));
-  default: return std::to_string(load<uint64_t>(from));
+  case DType::I8:
+    return std::to_string(load<int8_t>(from));
+  case DType::I16:
+    return std::to_string(load<int16_t>(from));
+  case DType::I32:
+    return std::to_string(load<int32_t>(from));
+  case DType::I64:
+    return std::to_string(load<int64_t>(from));
+  case DType::U8:
+    return std::to_string(load<uint8_t>(from));
+  case DType::U16:
+    return std::to_string(load<uint16_t>(from));
+  case DType::U32:
+    return std::to_string(load<uint32_t>(from));
+  default:
+    return std::to_string(load<uint64_t>(from));
   }
 }
 
@@ -104,8 +120,7 @@ std::string positional(DType dtype, double value, int precision) {
   }
   std::string text = decimal.negative ? "-" : "";
   if (decimal.exponent <= 0)
-    return text + "0." + std::string(static_cast<size_t>(-decimal.exponent), '0') +
-           decimal.digits;
+    return text + "0." + std::string(static_cast<size_t>(-decimal.exponent), '0') + decimal.digits;
   const auto point = static_cast<size_t>(decimal.exponent);
   if (decimal.digits.size() > point)
     return text + decimal.digits.substr(0, point) + "." + decimal.digits.substr(point);
@@ -175,8 +190,8 @@ public:
       // Three-digit exponents widen all others.
       text.exponent.insert(1, static_cast<size_t>(exponentChars) - text.exponent.size(), '0');
       const size_t integer = text.integer.size() - 1;
-      return std::string(static_cast<size_t>(left) - integer, ' ') + text.integer +
-             text.fraction + "e" + text.exponent;
+      return std::string(static_cast<size_t>(left) - integer, ' ') + text.integer + text.fraction +
+             "e" + text.exponent;
     }
     std::string text = positional(dtype, value, precision);
     text.insert(0, static_cast<size_t>(left) - text.find('.'), ' ');

@@ -21,11 +21,14 @@ namespace {
 constexpr uint64_t maxHeaderBytes = 100'000'000;
 
 constexpr std::pair<std::string_view, DType> dtypes[] = {
-    {"BOOL", DType::Bool},        {"I8", DType::I8},        {"I16", DType::I16},
-    {"I32", DType::I32},          {"I64", DType::I64},      {"U8", DType::U8},
-    {"U16", DType::U16},          {"U32", DType::U32},      {"U64", DType::U64},
-    {"F16", DType::F16},          {"BF16", DType::BF16},    {"F32", DType::F32},
-    {"F64", DType::F64},          {"F8_E4M3", DType::F8E4M3FN}, {"F8_E5M2", DType::F8E5M2},
+    {"BOOL", DType::Bool},      {"I8", DType::I8},
+    {"I16", DType::I16},        {"I32", DType::I32},
+    {"I64", DType::I64},        {"U8", DType::U8},
+    {"U16", DType::U16},        {"U32", DType::U32},
+    {"U64", DType::U64},        {"F16", DType::F16},
+    {"BF16", DType::BF16},      {"F32", DType::F32},
+    {"F64", DType::F64},        {"F8_E4M3", DType::F8E4M3FN},
+    {"F8_E5M2", DType::F8E5M2},
 };
 
 /// Receives the header as events: an object of tensors, each an object of "dtype", "shape" and
@@ -99,8 +102,7 @@ public:
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::detail::exception &) override {
     if (failure.isOk())
-      failure = Status::dataCorruption("the header is no JSON at byte " +
-                                       std::to_string(position));
+      failure = Status::dataCorruption("the header is no JSON at byte " + std::to_string(position));
     return false;
   }
 
@@ -146,8 +148,7 @@ private:
 
 /// Sorts by offset, checks that the tensors cover [0, dataSize) exactly, and moves the offsets to
 /// count from the start of the file.
-Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset,
-             uint64_t dataSize) {
+Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset, uint64_t dataSize) {
   std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
     return std::tie(a.offset, a.size, a.name) < std::tie(b.offset, b.size, b.name);
   });

@@ -15,8 +15,7 @@ Result<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<MemoryPool> poo
 }
 
 std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
-  return std::shared_ptr<Buffer>(
-      new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
+  return std::shared_ptr<Buffer>(new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
 }
 
 Buffer::~Buffer() {

@@ -44,7 +44,7 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view name,
 std::vector<DeviceListing> runtime::listDevices() {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries)
-    listings.push_back({std::string(entry.name), entry.create != nullptr,
-                        std::string(entry.description)});
+    listings.push_back(
+        {std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
   return listings;
 }

@@ -34,9 +34,8 @@ struct Queue::State {
 void Queue::State::loop() {
   std::unique_lock lock(mutex);
   for (;;) {
-    changed.wait(lock, [&] {
-      return items.empty() ? stopping : stopping || items.front()->pending == 0;
-    });
+    changed.wait(
+        lock, [&] { return items.empty() ? stopping : stopping || items.front()->pending == 0; });
     if (items.empty())
       return;
     std::shared_ptr<Item> item = std::move(items.front());

@@ -65,8 +65,7 @@ Status Timeline::wait(uint64_t value, Deadline deadline) const {
   if (!failure.isOk())
     return failure;
   return Status(ErrorCode::Timeout, "the timeline is at " + std::to_string(reached) +
-                                        " and did not reach " + std::to_string(value) +
-                                        " in time");
+                                        " and did not reach " + std::to_string(value) + " in time");
 }
 
 void Timeline::onReach(uint64_t value, Callback callback) {

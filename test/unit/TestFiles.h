@@ -41,7 +41,8 @@ inline std::span<const std::byte> asBytes(const std::string &text) {
 
 template <typename T>
 zyx::HostTensor tensorOf(zyx::DType dtype, zyx::Shape shape, const std::vector<T> &values) {
-  zyx::HostTensor tensor{{dtype, std::move(shape)}, std::vector<std::byte>(values.size() * sizeof(T))};
+  zyx::HostTensor tensor{{dtype, std::move(shape)},
+                         std::vector<std::byte>(values.size() * sizeof(T))};
   if (!values.empty())
     std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
   return tensor;

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "../TestFiles.h"
 #include "zyx/Artifact/Artifact.h"
+#include "../TestFiles.h"
 #include "zyx/Base/Hash.h"
 
 #include <gmock/gmock.h>
@@ -167,8 +167,10 @@ TEST(ArtifactTest, VerifiesBuffers) {
 }
 
 TEST(ArtifactTest, VerifiesKernels) {
-  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].code = 1; }), "kernel 0 names code blob 1 of 1");
-  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = ""; }), "kernel 0 has no valid symbol");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].code = 1; }),
+            "kernel 0 names code blob 1 of 1");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = ""; }),
+            "kernel 0 has no valid symbol");
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = std::string("a\0b", 3); }),
             "kernel 0 has no valid symbol");
 }
@@ -178,14 +180,17 @@ TEST(ArtifactTest, VerifiesCommands) {
     return complaint([&](Artifact &a) { change(std::get<Launch>(a.commands[2].action)); });
   };
   EXPECT_EQ(launch([](Launch &l) { l.kernel = 1; }), "command 2 names kernel 1 of 1");
-  EXPECT_EQ(launch([](Launch &l) { l.buffers.pop_back(); }),
-            "command 2 passes 3 buffers and 1 scalars to kernel 'kernel of k', which takes 4 and 1");
-  EXPECT_THAT(launch([](Launch &l) { l.scalars.clear(); }), HasSubstr("passes 4 buffers and 0 scalars"));
+  EXPECT_EQ(
+      launch([](Launch &l) { l.buffers.pop_back(); }),
+      "command 2 passes 3 buffers and 1 scalars to kernel 'kernel of k', which takes 4 and 1");
+  EXPECT_THAT(launch([](Launch &l) { l.scalars.clear(); }),
+              HasSubstr("passes 4 buffers and 0 scalars"));
   EXPECT_EQ(launch([](Launch &l) { l.buffers[0].buffer = 4; }), "command 2 names buffer 4 of 4");
   EXPECT_EQ(launch([](Launch &l) { l.buffers[3].offset = 25; }),
             "command 2 uses 0 bytes from byte 25 of buffer 1, which has 24");
   EXPECT_EQ(launch([](Launch &l) { l.grid[1] = -1; }), "command 2 has an impossible grid");
-  EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }), "command 2 has an impossible grid");
+  EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }),
+            "command 2 has an impossible grid");
 
   auto copy = [](const std::function<void(Copy &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Copy>(a.commands[0].action)); });
@@ -202,7 +207,8 @@ TEST(ArtifactTest, VerifiesCommands) {
   auto fill = [](const std::function<void(Fill &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Fill>(a.commands[1].action)); });
   };
-  EXPECT_EQ(fill([](Fill &f) { f.patternSize = 3; }), "command 1 fills 16 bytes with a pattern of 3");
+  EXPECT_EQ(fill([](Fill &f) { f.patternSize = 3; }),
+            "command 1 fills 16 bytes with a pattern of 3");
   EXPECT_EQ(fill([](Fill &f) { f.size = 6; }), "command 1 fills 6 bytes with a pattern of 4");
   EXPECT_EQ(fill([](Fill &f) { f.size = 20; }),
             "command 1 uses 20 bytes from byte 8 of buffer 1, which has 24");

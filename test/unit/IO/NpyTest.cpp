@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/IO/Npy.h"
 #include "../TestFiles.h"
 #include "zyx/Base/File.h"
-#include "zyx/IO/Npy.h"
 
 #include <gmock/gmock.h>
 
@@ -121,7 +121,8 @@ TEST(NpyTest, RefusesWithAReason) {
               HasSubstr("has .npy format version 4.0; 1.0 to 3.0 are known"));
   EXPECT_THAT(refusal(std::string("\x93NUMPY\x02\x00\xff\xff\xff\x7f", 12)),
               HasSubstr("the header claims 2147483647 bytes"));
-  EXPECT_THAT(refusal(npyOf(">f4", "False", "(1,)", "1234")), HasSubstr("holds big-endian numbers"));
+  EXPECT_THAT(refusal(npyOf(">f4", "False", "(1,)", "1234")),
+              HasSubstr("holds big-endian numbers"));
   EXPECT_THAT(refusal(npyOf("<c8", "False", "(1,)", "12345678")),
               HasSubstr("holds elements of unsupported type '<c8'"));
   EXPECT_THAT(refusal(npyOf("|O", "False", "(1,)", "")),

@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/IO/Print.h"
 #include "../TestFiles.h"
 #include "zyx/Base/Float.h"
-#include "zyx/IO/Print.h"
 
 #include <cmath>
 #include <numeric>
@@ -35,7 +35,8 @@ TEST(PrintTest, PrintsTheFewestDigitsUpToEight) {
   EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::F16, {1}, {floatToHalf(0.1)})), "[0.1]");
   EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::BF16, {1}, {floatToBFloat16(0.3)})),
             "[0.30078125]");
-  EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E4M3FN, {1}, {floatToF8E4M3FN(448)})), "[448.]");
+  EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E4M3FN, {1}, {floatToF8E4M3FN(448)})),
+            "[448.]");
   EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E5M2, {1}, {floatToF8E5M2(1.5)})), "[1.5]");
 }
 
@@ -47,9 +48,9 @@ TEST(PrintTest, SwitchesToExponents) {
   EXPECT_EQ(f64({2}, {1000, 1}), "[1000.    1.]");
   EXPECT_EQ(f64({2}, {1001, 1}), "[1.001e+03 1.000e+00]");
   EXPECT_EQ(f32({1}, {1e-4f}), "[0.0001]");
-  EXPECT_EQ(io::toString(
-                tensorOf<uint16_t>(DType::F16, {2}, {floatToHalf(65504), floatToHalf(0.1)})),
-            "[6.55e+04 1.00e-01]");
+  EXPECT_EQ(
+      io::toString(tensorOf<uint16_t>(DType::F16, {2}, {floatToHalf(65504), floatToHalf(0.1)})),
+      "[6.55e+04 1.00e-01]");
   EXPECT_EQ(f64({3}, {1e-5, NAN, -INFINITY}), "[1.e-05    nan   -inf]");
 }
 

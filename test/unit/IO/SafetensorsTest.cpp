@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "../TestFiles.h"
 #include "zyx/IO/Safetensors.h"
+#include "../TestFiles.h"
 
 #include <gmock/gmock.h>
 
@@ -58,17 +58,20 @@ TEST(SafetensorsTest, ListsAndReadsByName) {
 
 TEST(SafetensorsTest, KnowsEveryDType) {
   const std::pair<const char *, DType> all[] = {
-      {"BOOL", DType::Bool}, {"I8", DType::I8},   {"I16", DType::I16},
-      {"I32", DType::I32},   {"I64", DType::I64}, {"U8", DType::U8},
-      {"U16", DType::U16},   {"U32", DType::U32}, {"U64", DType::U64},
-      {"F16", DType::F16},   {"BF16", DType::BF16}, {"F32", DType::F32},
-      {"F64", DType::F64},   {"F8_E4M3", DType::F8E4M3FN}, {"F8_E5M2", DType::F8E5M2}};
+      {"BOOL", DType::Bool},     {"I8", DType::I8},
+      {"I16", DType::I16},       {"I32", DType::I32},
+      {"I64", DType::I64},       {"U8", DType::U8},
+      {"U16", DType::U16},       {"U32", DType::U32},
+      {"U64", DType::U64},       {"F16", DType::F16},
+      {"BF16", DType::BF16},     {"F32", DType::F32},
+      {"F64", DType::F64},       {"F8_E4M3", DType::F8E4M3FN},
+      {"F8_E5M2", DType::F8E5M2}};
   for (auto [name, dtype] : all) {
     const auto size = static_cast<size_t>(byteSize(dtype));
-    auto opened = openBytes(file(R"({"x": {"dtype": ")" + std::string(name) +
-                                     R"(", "shape": [], "data_offsets": [0, )" +
-                                     std::to_string(size) + "]}}",
-                                 std::string(size, 'x')));
+    auto opened =
+        openBytes(file(R"({"x": {"dtype": ")" + std::string(name) +
+                           R"(", "shape": [], "data_offsets": [0, )" + std::to_string(size) + "]}}",
+                       std::string(size, 'x')));
     ASSERT_TRUE(opened.isOk()) << opened.status().toString();
     EXPECT_EQ(opened->tensors()[0].type, (TensorType{dtype, {}}));
   }
@@ -112,7 +115,8 @@ TEST(SafetensorsTest, ReportsAFileThatShrinksAfterOpening) {
 }
 
 TEST(SafetensorsTest, RefusesHeadersThatLie) {
-  EXPECT_THAT(openBytes("1234567").status().message(), HasSubstr("too short for a safetensors file"));
+  EXPECT_THAT(openBytes("1234567").status().message(),
+              HasSubstr("too short for a safetensors file"));
   EXPECT_THAT(openBytes(std::string("\0\0\0\0\0\0\0\x80", 8)).status().message(),
               HasSubstr("claims 9223372036854775808 bytes; at most 100000000 are accepted"));
   EXPECT_THAT(openBytes(std::string("\x9\0\0\0\0\0\0\0{}", 10)).status().message(),
@@ -130,22 +134,25 @@ TEST(SafetensorsTest, RefusesHeadersThatLie) {
               HasSubstr("the header has not the form of safetensors, at 'x'"));
   EXPECT_THAT(one(R"("dtype": "C64", "shape": [1], "data_offsets": [0, 8])"),
               HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
-  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
-              HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
+  EXPECT_THAT(
+      one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
+      HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [2], "data_offsets": [0, 8])"),
               HasSubstr("tensor 'x' ends at byte 8 of 4 bytes of data"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4])", "123456"),
               HasSubstr("the data has 2 bytes that belong to no tensor"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1])"),
               HasSubstr("lacks one of dtype, shape, data_offsets, or has more"));
-  EXPECT_THAT(one(R"("dtype": "F32", "dtype": "F32")"), HasSubstr("has the duplicate field 'dtype'"));
+  EXPECT_THAT(one(R"("dtype": "F32", "dtype": "F32")"),
+              HasSubstr("has the duplicate field 'dtype'"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [9223372036854775808])"),
               HasSubstr("has the extent 9223372036854775808"));
   EXPECT_THAT(one(R"("shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])"),
               HasSubstr("has more than 16 dimensions"));
   EXPECT_THAT(
       one(R"("dtype": "F64", "shape": [1024, 1024, 1048576], "data_offsets": [0, 8796093022208])"),
-      HasSubstr("tensor 'x' is refused: the tensor f64[1024, 1024, 1048576] has 8796093022208 bytes"));
+      HasSubstr(
+          "tensor 'x' is refused: the tensor f64[1024, 1024, 1048576] has 8796093022208 bytes"));
 }
 
 TEST(SafetensorsTest, RefusesOverlapsHolesAndDuplicates) {
@@ -166,9 +173,10 @@ TEST(SafetensorsTest, RefusesOtherJson) {
   for (const char *header :
        {"[]", "3", "null", "\"x\"", "{\"x\": 3}", "{\"x\": -3}", "{\"x\": 1.5}", "{\"x\": true}",
         "{\"x\": null}", "{\"x\": []}", "{\"x\": {\"dtype\": {}}}", "{\"x\": {\"dtype\": 3}}",
-        "{\"x\": {\"shape\": [[1]]}}", "{\"x\": {\"shape\": [-1]}}", "{\"__metadata__\": {\"a\": 1}}",
-        "{\"x\": {\"shape\": \"F32\"}}"})
-    EXPECT_THAT(refusal(header, ""), HasSubstr("the header has not the form of safetensors")) << header;
+        "{\"x\": {\"shape\": [[1]]}}", "{\"x\": {\"shape\": [-1]}}",
+        "{\"__metadata__\": {\"a\": 1}}", "{\"x\": {\"shape\": \"F32\"}}"})
+    EXPECT_THAT(refusal(header, ""), HasSubstr("the header has not the form of safetensors"))
+        << header;
   // Nesting is refused at its first level that the format lacks, whatever follows.
   EXPECT_THAT(refusal("{\"x\": {\"shape\": " + std::string(1'000'000, '['), ""),
               HasSubstr("has not the form of safetensors"));

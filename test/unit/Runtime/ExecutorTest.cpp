@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "TestArtifact.h"
 #include "zyx/Runtime/Executor.h"
+#include "TestArtifact.h"
 
 #include <gmock/gmock.h>
 
@@ -33,8 +33,7 @@ protected:
   Status setInput(std::vector<float> x) {
     return executor->setInput(0, std::as_bytes(std::span(x)));
   }
-  template <typename T>
-  std::vector<T> read(size_t index, size_t count) {
+  template <typename T> std::vector<T> read(size_t index, size_t count) {
     std::vector<T> values(count);
     Status status = executor->readOutput(index, std::as_writable_bytes(std::span(values)));
     EXPECT_TRUE(status.isOk()) << status.toString();

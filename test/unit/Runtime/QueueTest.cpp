@@ -22,8 +22,7 @@ TEST(TimelineTest, OnlyGrows) {
   EXPECT_TRUE(timeline.wait(0).isOk());
   EXPECT_TRUE(timeline.signal(5).isOk());
   EXPECT_TRUE(timeline.wait(3).isOk());
-  EXPECT_EQ(timeline.signal(5).message(),
-            "the timeline is at 5 and cannot be signalled to 5");
+  EXPECT_EQ(timeline.signal(5).message(), "the timeline is at 5 and cannot be signalled to 5");
   EXPECT_EQ(timeline.value(), 5u);
 }
 
@@ -83,8 +82,8 @@ TEST(TimelineTest, CallsBackOnceWithoutALock) {
   timeline.fail(Status::internal(" failed"));
   timeline.onReach(6, note("six"));
   timeline.onReach(3, note("three"));
-  EXPECT_THAT(calls, testing::ElementsAre("now", "one", "two", "five! failed", "six! failed",
-                                          "three!"));
+  EXPECT_THAT(calls,
+              testing::ElementsAre("now", "one", "two", "five! failed", "six! failed", "three!"));
 }
 
 TEST(QueueTest, RunsInOrder) {
@@ -93,7 +92,11 @@ TEST(QueueTest, RunsInOrder) {
   {
     Queue queue;
     for (int i = 0; i < 100; ++i)
-      queue.submit({}, [&order, i] { order.push_back(i); return Status::ok(); },
+      queue.submit({},
+                   [&order, i] {
+                     order.push_back(i);
+                     return Status::ok();
+                   },
                    {timeline, static_cast<uint64_t>(i) + 1});
     EXPECT_TRUE(timeline->wait(100).isOk());
   }
@@ -106,8 +109,18 @@ TEST(QueueTest, WaitsAcrossQueuesBeforeTheSignal) {
   Queue a, b;
   int value = 0;
   const Point waits[] = {{first, 1}, {}};
-  b.submit(waits, [&] { value *= 3; return Status::ok(); }, {second, 1});
-  a.submit({}, [&] { value = 7; return Status::ok(); }, {first, 1});
+  b.submit(waits,
+           [&] {
+             value *= 3;
+             return Status::ok();
+           },
+           {second, 1});
+  a.submit({},
+           [&] {
+             value = 7;
+             return Status::ok();
+           },
+           {first, 1});
   EXPECT_TRUE(second->wait(1).isOk());
   EXPECT_EQ(value, 21);
 }
@@ -119,7 +132,12 @@ TEST(QueueTest, HandsFailuresOnAndGoesOn) {
   bool ran = false;
   queue.submit({}, [] { return Status::internal("kernel broke"); }, {failing, 1});
   const Point waits[] = {{failing, 1}};
-  queue.submit(waits, [&] { ran = true; return Status::ok(); }, {dependent, 1});
+  queue.submit(waits,
+               [&] {
+                 ran = true;
+                 return Status::ok();
+               },
+               {dependent, 1});
   queue.submit({}, [] { return Status::ok(); }, {other, 1});
   EXPECT_TRUE(other->wait(1).isOk());
   EXPECT_EQ(failing->status().message(), "kernel broke");
@@ -164,7 +182,12 @@ TEST(QueueTest, TakesWorkFromManyThreads) {
         timeline = std::make_shared<Timeline>();
         for (uint64_t i = 1; i <= 50; ++i) {
           const Point previous[] = {{timeline, i - 1}};
-          queue.submit(previous, [&] { ++done; return Status::ok(); }, {timeline, i});
+          queue.submit(previous,
+                       [&] {
+                         ++done;
+                         return Status::ok();
+                       },
+                       {timeline, i});
         }
       });
     for (std::thread &thread : threads)

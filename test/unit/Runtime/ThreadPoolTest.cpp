@@ -67,12 +67,15 @@ TEST(ThreadPoolTest, UsesOtherThreads) {
     std::atomic<int> arrived = 0;
   } meeting;
   // Each part waits for the other, so one thread alone would never end.
-  pool->run(2, 2, [](void *context, int64_t, int64_t) {
-    auto &arrived = static_cast<Meeting *>(context)->arrived;
-    ++arrived;
-    while (arrived != 2)
-      std::this_thread::yield();
-  }, &meeting);
+  pool->run(
+      2, 2,
+      [](void *context, int64_t, int64_t) {
+        auto &arrived = static_cast<Meeting *>(context)->arrived;
+        ++arrived;
+        while (arrived != 2)
+          std::this_thread::yield();
+      },
+      &meeting);
   EXPECT_EQ(meeting.arrived, 2);
 }
 

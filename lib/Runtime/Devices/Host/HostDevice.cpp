@@ -75,16 +75,13 @@ class HostProgram : public Program {
 public:
   HostProgram(Device &owner, ThreadPool &threads, Artifact source, std::vector<Library> libraries,
               std::vector<artifact::KernelFunction> functions, std::shared_ptr<Buffer> constants)
-      : owner(owner), threads(threads), source(std::move(source)),
-        libraries(std::move(libraries)), functions(std::move(functions)),
-        blob(std::move(constants)) {}
+      : owner(owner), threads(threads), source(std::move(source)), libraries(std::move(libraries)),
+        functions(std::move(functions)), blob(std::move(constants)) {}
 
   Device &device() const override { return owner; }
   const Artifact &artifact() const override { return source; }
   const Buffer &constants() const override { return *blob; }
-  std::unique_ptr<Replay> record() const override {
-    return recordHost(source, functions, threads);
-  }
+  std::unique_ptr<Replay> record() const override { return recordHost(source, functions, threads); }
 
 private:
   Device &owner;
@@ -142,9 +139,9 @@ private:
     artifact.constants = {};
     for (artifact::CodeBlob &code : artifact.code)
       code.bytes = {};
-    return std::shared_ptr<Program>(std::make_shared<HostProgram>(
-        *this, *threads, std::move(artifact), std::move(libraries), std::move(functions),
-        std::move(constants)));
+    return std::shared_ptr<Program>(
+        std::make_shared<HostProgram>(*this, *threads, std::move(artifact), std::move(libraries),
+                                      std::move(functions), std::move(constants)));
   }
 
   std::string deviceName;

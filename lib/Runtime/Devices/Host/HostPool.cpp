@@ -85,9 +85,7 @@ private:
                                std::to_string(counts.limit) + " bytes and cannot give " +
                                std::to_string(size) + " more");
   }
-  static Status unknown() {
-    return Status::invalidArgument("pool host has no such allocation");
-  }
+  static Status unknown() { return Status::invalidArgument("pool host has no such allocation"); }
   Status check(const Allocation &allocation, uint64_t offset, uint64_t size) const {
     std::lock_guard lock(mutex);
     auto found = live.find(allocation.handle);

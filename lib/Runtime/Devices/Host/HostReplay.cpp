@@ -25,8 +25,7 @@ unsigned partsFor(const artifact::Launch &launch, unsigned threads) {
     return threads;
   const uint64_t nanoseconds =
       std::max(launch.flops / flopsPerNanosecond, launch.bytes / bytesPerNanosecond);
-  return static_cast<unsigned>(
-      std::min<uint64_t>(threads, 1 + nanoseconds / nanosecondsPerPart));
+  return static_cast<unsigned>(std::min<uint64_t>(threads, 1 + nanoseconds / nanosecondsPerPart));
 }
 
 /// One command with its addresses resolved; `slots` of the replay that this one starts at.
