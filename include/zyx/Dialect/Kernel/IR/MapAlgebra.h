@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Movement ops applied to the maps of views, so that they cost nothing but another stride.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_IR_MAPALGEBRA_H
+#define ZYX_DIALECT_KERNEL_IR_MAPALGEBRA_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx::kernel {
+
+/// Dimension i of the result is dimension `order[i]` of the map.
+MapAttr permuteMap(MapAttr map, llvm::ArrayRef<int64_t> order);
+
+/// Repeats dimensions of extent 1 up to `shape`, by a stride of 0.
+MapAttr expandMap(MapAttr map, llvm::ArrayRef<int64_t> shape);
+
+/// The indices of the map in row-major order under other extents, of as many elements. Dimensions
+/// split and merge inside the first block where strides allow; elsewhere a block is prepended. All
+/// extents are static.
+MapAttr reshapeMap(MapAttr map, llvm::ArrayRef<int64_t> shape);
+
+/// Dimension i of the result is dimension `dims[i]` of the map, or where that is -1, a new one of
+/// extent `extents[i]` along which the map repeats. Dimensions that are not named stand at index 0.
+MapAttr selectDims(MapAttr map, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> extents);
+
+/// The place in the buffer of the element at a static index, or std::nullopt where there is none.
+/// The map has no symbols.
+std::optional<int64_t> evaluateMap(MapAttr map, llvm::ArrayRef<int64_t> index);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_IR_MAPALGEBRA_H

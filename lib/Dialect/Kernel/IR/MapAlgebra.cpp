@@ -1,0 +1,191 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
+
+using namespace mlir;
+
+namespace zyx::kernel {
+
+namespace {
+/// One dimension of a block.
+struct Dim {
+  AffineExpr extent, stride;
+  /// Null where every index is valid.
+  AffineExpr low, high;
+
+  bool isUnit() const { return BlockAttr::constant(extent) == 1; }
+};
+
+/// A block as a list of dimensions.
+struct Dims {
+  SmallVector<Dim> list;
+  AffineExpr offset;
+
+  explicit Dims(BlockAttr block) : offset(block.getOffset()) {
+    for (unsigned i = 0; i != block.getRank(); ++i) {
+      Dim dim = {block.getShape()[i], block.getStrides()[i], {}, {}};
+      // An interval of all indices says nothing.
+      if (block.hasValid() && !(BlockAttr::constant(block.getValidLow()[i]) == 0 &&
+                                block.getValidHigh()[i] == dim.extent))
+        dim.low = block.getValidLow()[i], dim.high = block.getValidHigh()[i];
+      list.push_back(dim);
+    }
+  }
+
+  BlockAttr toBlock() const {
+    MLIRContext *context = offset.getContext();
+    SmallVector<AffineExpr> shape, strides, low, high;
+    bool hasValid = llvm::any_of(list, [](const Dim &dim) { return bool(dim.low); });
+    for (const Dim &dim : list) {
+      shape.push_back(dim.extent);
+      strides.push_back(dim.stride);
+      if (hasValid) {
+        low.push_back(dim.low ? dim.low : getAffineConstantExpr(0, context));
+        high.push_back(dim.low ? dim.high : dim.extent);
+      }
+    }
+    return BlockAttr::get(context, shape, strides, offset, low, high);
+  }
+};
+} // namespace
+
+static MapAttr withFront(MapAttr map, BlockAttr front) {
+  SmallVector<BlockAttr> blocks(map.getBlocks());
+  blocks.front() = front;
+  return MapAttr::get(map.getContext(), blocks);
+}
+
+MapAttr permuteMap(MapAttr map, ArrayRef<int64_t> order) {
+  Dims dims(map.front());
+  SmallVector<Dim> list;
+  for (int64_t from : order)
+    list.push_back(dims.list[from]);
+  dims.list = list;
+  return withFront(map, dims.toBlock());
+}
+
+MapAttr expandMap(MapAttr map, ArrayRef<int64_t> shape) {
+  Dims dims(map.front());
+  for (auto [dim, extent] : llvm::zip_equal(dims.list, shape))
+    if (dim.isUnit() && extent != 1)
+      dim.extent = getAffineConstantExpr(extent, map.getContext()),
+      dim.stride = getAffineConstantExpr(0, map.getContext());
+  return withFront(map, dims.toBlock());
+}
+
+MapAttr selectDims(MapAttr map, ArrayRef<int64_t> selected, ArrayRef<int64_t> extents) {
+  MLIRContext *context = map.getContext();
+  Dims dims(map.front());
+  SmallVector<Dim> list;
+  for (auto [from, extent] : llvm::zip_equal(selected, extents))
+    list.push_back(from >= 0 ? dims.list[from]
+                             : Dim{getAffineConstantExpr(extent, context),
+                                   getAffineConstantExpr(0, context), {}, {}});
+  dims.list = list;
+  return withFront(map, dims.toBlock());
+}
+
+/// Splits and merges the dimensions of one block. Fails where a new dimension would cross two that
+/// do not follow each other in memory.
+static std::optional<BlockAttr> reshapeBlock(BlockAttr block, ArrayRef<int64_t> shape) {
+  MLIRContext *context = block.getContext();
+  Dims dims(block);
+  // Runs of dimensions that are one in memory.
+  struct Run {
+    int64_t extent, stride;
+    Dim dim;
+  };
+  SmallVector<Run> runs;
+  for (const Dim &dim : dims.list) {
+    auto extent = BlockAttr::constant(dim.extent), stride = BlockAttr::constant(dim.stride);
+    if (!extent || !stride)
+      return std::nullopt;
+    if (*extent == 1 && !dim.low)
+      continue;
+    if (!runs.empty() && !dim.low && !runs.back().dim.low &&
+        runs.back().stride == *extent * *stride) {
+      runs.back().extent *= *extent;
+      runs.back().stride = *stride;
+      continue;
+    }
+    runs.push_back({*extent, *stride, dim});
+  }
+
+  SmallVector<Dim> list(shape.size());
+  size_t next = shape.size();
+  auto placeUnits = [&] {
+    for (; next > 0 && shape[next - 1] == 1; --next)
+      list[next - 1] = {getAffineConstantExpr(1, context), getAffineConstantExpr(0, context), {}, {}};
+  };
+  for (const Run &run : llvm::reverse(runs)) {
+    placeUnits();
+    int64_t left = run.extent, stride = run.stride;
+    if (run.dim.low) {
+      if (next == 0 || shape[next - 1] != left)
+        return std::nullopt;
+      list[--next] = run.dim;
+      continue;
+    }
+    while (left != 1) {
+      placeUnits();
+      if (next == 0 || left % shape[next - 1] != 0)
+        return std::nullopt;
+      --next;
+      list[next] = {getAffineConstantExpr(shape[next], context),
+                    getAffineConstantExpr(stride, context), {}, {}};
+      left /= shape[next];
+      stride *= shape[next];
+    }
+  }
+  placeUnits();
+  if (next != 0)
+    return std::nullopt;
+  dims.list = list;
+  return dims.toBlock();
+}
+
+MapAttr reshapeMap(MapAttr map, ArrayRef<int64_t> shape) {
+  MLIRContext *context = map.getContext();
+  BlockAttr rowMajor = BlockAttr::rowMajor(context, shape);
+  if (llvm::is_contained(shape, 0))
+    return MapAttr::get(context, rowMajor);
+  SmallVector<BlockAttr> blocks(map.getBlocks());
+  // A dense row-major block only renumbers the one behind it.
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  while (blocks.size() > 1 && reshapeBlock(blocks.front(), count) == BlockAttr::rowMajor(context, count))
+    blocks.erase(blocks.begin());
+  if (std::optional<BlockAttr> front = reshapeBlock(blocks.front(), shape))
+    blocks.front() = *front;
+  else
+    blocks.insert(blocks.begin(), rowMajor);
+  return MapAttr::get(context, blocks);
+}
+
+std::optional<int64_t> evaluateMap(MapAttr map, ArrayRef<int64_t> index) {
+  SmallVector<int64_t> indices(index);
+  int64_t place = 0;
+  for (auto [number, block] : llvm::enumerate(map.getBlocks())) {
+    if (number != 0) {
+      indices.assign(block.getRank(), 0);
+      for (size_t i = block.getRank(); i-- > 0;) {
+        int64_t extent = *BlockAttr::constant(block.getShape()[i]);
+        indices[i] = place % extent;
+        place /= extent;
+      }
+    }
+    place = *BlockAttr::constant(block.getOffset());
+    for (size_t i = 0; i != block.getRank(); ++i) {
+      if (block.hasValid() && (indices[i] < *BlockAttr::constant(block.getValidLow()[i]) ||
+                               indices[i] >= *BlockAttr::constant(block.getValidHigh()[i])))
+        return std::nullopt;
+      place += indices[i] * *BlockAttr::constant(block.getStrides()[i]);
+    }
+  }
+  return place;
+}
+
+} // namespace zyx::kernel
