@@ -1,0 +1,323 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Reference/Reference.h"
+
+#include "Elements.h"
+#include "Planner.h"
+#include "Reducer.h"
+
+#include <memory>
+#include <unistd.h>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace zyx::reference {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+class Evaluator {
+public:
+  Evaluator(const Graph &graph, int64_t maxBytes) : graph(graph), maxBytes(maxBytes) {}
+
+  Status bind(std::span<const HostTensor> inputs);
+  Status evaluate();
+
+private:
+  const std::byte *memory(NodeId id) const;
+  Status allocate(NodeId id, int64_t bytes);
+  Status run(const Program &program);
+  void runBlock(const Program &program, int64_t begin, int64_t count);
+  void load(const Instruction &instruction, int64_t begin, int64_t count, std::byte *block);
+  void reduce(const Program &program, std::byte *out);
+  void gather(const Program &program, int64_t begin, int64_t count, std::byte *out);
+  std::byte *block(uint32_t index) { return blocks.get() + index * blockBytes; }
+
+  const Graph &graph;
+  const int64_t maxBytes;
+  int64_t usedBytes = 0;
+  std::unordered_map<NodeId, const HostTensor *> parameters;
+  std::unordered_map<NodeId, std::vector<std::byte>> values;
+  std::unique_ptr<std::byte[]> blocks;
+  int64_t indices[blockElements];
+
+public:
+  /// The outputs; to be called once, after evaluate.
+  std::vector<HostTensor> takeOutputs();
+};
+
+} // namespace
+
+/// "node 7, reduce add, f32[2, 3]", for messages.
+static std::string describe(const Graph &graph, NodeId id) {
+  const Node &node = graph.node(id);
+  std::string text = "node " + std::to_string(id) + ", " + std::string(toString(node.op));
+  if (node.op == Op::Unary)
+    text += " " + std::string(toString(static_cast<graph::UnaryKind>(node.attributes.kind)));
+  if (node.op == Op::Binary)
+    text += " " + std::string(toString(static_cast<graph::BinaryKind>(node.attributes.kind)));
+  if (node.op == Op::Reduce)
+    text += " " + std::string(toString(static_cast<graph::ReduceKind>(node.attributes.kind)));
+  return text + ", " + toString(node.type);
+}
+
+Status Evaluator::bind(std::span<const HostTensor> inputs) {
+  if (inputs.size() != graph.inputs.size())
+    return Status::invalidArgument("graph " + graph.name + " has " +
+                                   std::to_string(graph.inputs.size()) + " inputs, but " +
+                                   std::to_string(inputs.size()) + " tensors were given");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Node &node = graph.node(graph.inputs[i]);
+    const HostTensor &tensor = inputs[i];
+    const std::string what = "input " + node.attributes.name;
+    if (tensor.type != node.type)
+      return Status::invalidArgument(what + " is " + toString(node.type) + ", but a tensor " +
+                                     toString(tensor.type) + " was given");
+    ZYX_ASSIGN_OR_RETURN(const int64_t bytes, byteSize(node.type));
+    if (tensor.data.size() != static_cast<size_t>(bytes))
+      return Status::invalidArgument(what + ", " + toString(node.type) + ", has " +
+                                     std::to_string(bytes) + " bytes, but " +
+                                     std::to_string(tensor.data.size()) + " were given");
+    if (node.type.dtype == DType::Bool)
+      for (std::byte b : tensor.data)
+        if (static_cast<uint8_t>(b) > 1)
+          return Status::invalidArgument(what + ", " + toString(node.type) +
+                                         ", holds a byte that is neither 0 nor 1");
+    parameters[graph.inputs[i]] = &tensor;
+  }
+  return Status::ok();
+}
+
+const std::byte *Evaluator::memory(NodeId id) const {
+  const Node &node = graph.node(id);
+  if (node.op == Op::Parameter)
+    return parameters.at(id)->data.data();
+  if (node.op == Op::Constant)
+    return node.attributes.value.data();
+  return values.at(id).data();
+}
+
+Status Evaluator::allocate(NodeId id, int64_t bytes) {
+  if (bytes > maxBytes - usedBytes)
+    return Status::outOfMemory(describe(graph, id) + " needs " + std::to_string(bytes) +
+                               " bytes, but " + std::to_string(usedBytes) + " of " +
+                               std::to_string(maxBytes) + " are in use");
+  usedBytes += bytes;
+  values[id].resize(static_cast<size_t>(bytes));
+  return Status::ok();
+}
+
+Status Evaluator::evaluate() {
+  const std::vector<NodeId> order = graph.reachable();
+  for (NodeId id : order)
+    if (graph.node(id).op == Op::Parameter && !parameters.contains(id))
+      return Status::invalidArgument("parameter " + graph.node(id).attributes.name + " of graph " +
+                                     graph.name + " is not bound: it is not among its inputs");
+  std::unordered_set<NodeId> kept;
+  for (const graph::Output &output : graph.outputs)
+    kept.insert(output.node);
+
+  const Plan plan = makePlan(graph, order);
+  uint32_t numBlocks = 0;
+  for (const Program &program : plan.programs)
+    numBlocks = std::max(numBlocks, program.numBlocks);
+  blocks = std::make_unique<std::byte[]>(numBlocks * size_t(blockBytes));
+
+  for (size_t i = 0; i < plan.programs.size(); ++i) {
+    const Program &program = plan.programs[i];
+    ZYX_RETURN_IF_ERROR(run(program));
+    const auto release = [&](NodeId id) {
+      const auto it = values.find(id);
+      if (it == values.end() || kept.contains(id) || plan.lastRead.at(id) != i)
+        return;
+      usedBytes -= static_cast<int64_t>(it->second.size());
+      values.erase(it);
+    };
+    for (const Instruction &instruction : program.instructions)
+      if (instruction.access)
+        release(instruction.node);
+    if (program.source)
+      release(program.sourceNode);
+  }
+  return Status::ok();
+}
+
+Status Evaluator::run(const Program &program) {
+  const Node &node = graph.node(program.node);
+  const Result<int64_t> bytes = byteSize(node.type);
+  if (!bytes.isOk())
+    return bytes.status().withWhere(describe(graph, program.node));
+  ZYX_RETURN_IF_ERROR(allocate(program.node, *bytes));
+  if (*bytes == 0)
+    return Status::ok();
+  std::byte *out = values.at(program.node).data();
+  if (node.op == Op::Reduce) {
+    reduce(program, out);
+    return Status::ok();
+  }
+  const int64_t elements = *numElements(node.type.shape);
+  const int64_t width = byteSize(node.type.dtype);
+  for (int64_t begin = 0; begin < elements; begin += blockElements) {
+    const int64_t count = std::min(blockElements, elements - begin);
+    runBlock(program, begin, count);
+    if (node.op == Op::Gather)
+      gather(program, begin, count, out + begin * width);
+    else
+      store(node.type.dtype, block(program.result), count, out + begin * width);
+  }
+  return Status::ok();
+}
+
+void Evaluator::runBlock(const Program &program, int64_t begin, int64_t count) {
+  for (const Instruction &instruction : program.instructions) {
+    std::byte *out = block(instruction.block);
+    if (instruction.access) {
+      load(instruction, begin, count, out);
+      continue;
+    }
+    const Node &node = graph.node(instruction.node);
+    const auto operand = [&](int i) { return block(instruction.operands[i]); };
+    const auto dtypeOf = [&](int i) { return graph.node(node.operands[i]).type.dtype; };
+    switch (node.op) {
+    case Op::Cast:
+      cast(dtypeOf(0), node.type.dtype, operand(0), count, out);
+      break;
+    case Op::Unary:
+      unary(static_cast<graph::UnaryKind>(node.attributes.kind), dtypeOf(0), operand(0), count,
+            out);
+      break;
+    case Op::Binary:
+      binary(static_cast<graph::BinaryKind>(node.attributes.kind), dtypeOf(0), operand(0),
+             operand(1), count, out);
+      break;
+    case Op::Select:
+      select(node.type.dtype, operand(0), operand(1), operand(2), count, out);
+      break;
+    default:
+      ZYX_ASSERT(false, "only elementwise ops are computed in place");
+    }
+  }
+}
+
+void Evaluator::load(const Instruction &instruction, int64_t begin, int64_t count,
+                     std::byte *block) {
+  const Node &node = graph.node(instruction.node);
+  const DType dtype = node.type.dtype;
+  const Access &access = *instruction.access;
+  if (node.op == Op::Iota) {
+    access.indices(begin, count, indices);
+    fromIndices(dtype, indices, count, block);
+  } else if (access.hasLongRuns()) {
+    const int64_t width = heldBytes(dtype);
+    access.forEachRun(begin, count, [&](int64_t index, int64_t stride, int64_t length) {
+      loadRun(dtype, memory(instruction.node), index, stride, length, block);
+      block += length * width;
+    });
+  } else {
+    access.indices(begin, count, indices);
+    loadAt(dtype, memory(instruction.node), indices, count, block);
+  }
+}
+
+void Evaluator::reduce(const Program &program, std::byte *out) {
+  const Node &node = graph.node(program.node);
+  const DType dtype = node.type.dtype;
+  const int64_t elements = *numElements(graph.node(node.operands[0]).type.shape);
+  const int64_t results = *numElements(node.type.shape);
+  const int64_t length = elements / results;
+  const auto reducer = Reducer::create(static_cast<graph::ReduceKind>(node.attributes.kind), dtype);
+  alignas(8) std::byte result[8];
+  const auto finish = [&] {
+    reducer->finish(result);
+    store(dtype, result, 1, out);
+    out += byteSize(dtype);
+  };
+  if (length == 0) {
+    for (int64_t i = 0; i < results; ++i)
+      finish();
+    return;
+  }
+  int64_t missing = length;
+  for (int64_t begin = 0; begin < elements; begin += blockElements) {
+    const int64_t count = std::min(blockElements, elements - begin);
+    runBlock(program, begin, count);
+    for (int64_t i = 0; i < count;) {
+      const int64_t piece = std::min(missing, count - i);
+      reducer->add(block(program.result) + i * heldBytes(dtype), piece);
+      i += piece;
+      missing -= piece;
+      if (missing == 0) {
+        finish();
+        missing = length;
+      }
+    }
+  }
+}
+
+void Evaluator::gather(const Program &program, int64_t begin, int64_t count, std::byte *out) {
+  const Node &node = graph.node(program.node);
+  const TensorType &x = graph.node(node.operands[0]).type;
+  const TensorType &by = graph.node(node.operands[1]).type;
+  const auto dim = static_cast<size_t>(node.attributes.dims[0]);
+  int64_t inner = 1;
+  for (size_t d = dim + 1; d < x.shape.size(); ++d)
+    inner *= x.shape[d];
+  const int64_t extent = x.shape[dim], chosen = *numElements(by.shape) * inner;
+
+  toIndices(by.dtype, block(program.result), count, indices);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t position = begin + i;
+    if (indices[i] >= extent)
+      indices[i] = -1;
+    if (indices[i] >= 0)
+      indices[i] = (position / chosen * extent + indices[i]) * inner + position % inner;
+  }
+  program.source->map(indices, count);
+  // The indices were read; their block takes the elements.
+  std::byte *elements = block(program.result);
+  if (graph.node(program.sourceNode).op == Op::Iota) {
+    for (int64_t i = 0; i < count; ++i)
+      indices[i] = std::max<int64_t>(indices[i], 0);
+    fromIndices(x.dtype, indices, count, elements);
+  } else {
+    loadAt(x.dtype, memory(program.sourceNode), indices, count, elements);
+  }
+  store(x.dtype, elements, count, out);
+}
+
+std::vector<HostTensor> Evaluator::takeOutputs() {
+  std::unordered_map<NodeId, size_t> uses;
+  for (const graph::Output &output : graph.outputs)
+    ++uses[output.node];
+  std::vector<HostTensor> results;
+  for (const graph::Output &output : graph.outputs) {
+    const Node &node = graph.node(output.node);
+    if (node.op == Op::Parameter)
+      results.push_back(*parameters.at(output.node));
+    else if (--uses[output.node] == 0)
+      results.push_back({node.type, std::move(values.at(output.node))});
+    else
+      results.push_back({node.type, values.at(output.node)});
+  }
+  return results;
+}
+
+Result<std::vector<HostTensor>> evaluate(const Graph &graph, std::span<const HostTensor> inputs,
+                                         const Options &options) {
+  ZYX_RETURN_IF_ERROR(graph.verify());
+  int64_t maxBytes = options.maxBytes;
+  if (maxBytes <= 0)
+    maxBytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  Evaluator evaluator(graph, maxBytes);
+  ZYX_RETURN_IF_ERROR(evaluator.bind(inputs));
+  ZYX_RETURN_IF_ERROR(evaluator.evaluate());
+  return evaluator.takeOutputs();
+}
+
+} // namespace zyx::reference

@@ -1,0 +1,295 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Planner.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+namespace zyx::reference {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+using PlaceId = uint32_t;
+using InstanceId = uint32_t;
+
+/// Where a value is wanted: the root of a program, or behind one more view of such a place. Equal
+/// places have equal ids, so that sharing is found by comparing them.
+struct Place {
+  enum Role : uint8_t {
+    /// The iteration space of the owner's program.
+    Iteration,
+    /// The same for the indices of a gather, which are repeated over the dimensions of x.
+    Indices,
+    /// The elements of a gather's x, at indices that are data.
+    Random,
+  };
+  NodeId owner;
+  Role role;
+  /// Some element may be wanted more than once.
+  bool repeats;
+  /// The view, and the place that it is behind; a root has none.
+  std::optional<NodeId> view = {};
+  PlaceId outer = 0;
+};
+
+/// A node wanted at a place: read from memory, or computed there from its operands.
+struct Instance {
+  NodeId node;
+  PlaceId place;
+  bool isLoad = true;
+  std::vector<InstanceId> operands = {};
+};
+
+/// The program of a stored node while it is made: its instances, users before operands, and those
+/// that it ends in.
+struct Stored {
+  std::vector<InstanceId> body;
+  std::optional<InstanceId> result, source;
+};
+
+class Planner {
+public:
+  explicit Planner(const Graph &graph) : graph(graph) {}
+
+  /// To be called for users before operands.
+  void visit(NodeId id, bool isOutput);
+  bool isStored(NodeId id) const { return stored.contains(id); }
+  Program emit(NodeId owner) const;
+
+private:
+  PlaceId addRoot(NodeId owner, Place::Role role, bool repeats);
+  PlaceId behind(NodeId view, PlaceId outer);
+  InstanceId want(NodeId node, PlaceId place);
+  void compute(InstanceId instance);
+  void schedule(InstanceId instance) {
+    stored[places[instances[instance].place].owner].body.push_back(instance);
+  }
+  Access access(const Instance &load) const;
+
+  const Graph &graph;
+  std::vector<Place> places;
+  std::map<std::pair<NodeId, PlaceId>, PlaceId> interned;
+  std::vector<Instance> instances;
+  std::map<std::pair<NodeId, PlaceId>, InstanceId> found;
+  /// Per node, in how many places it is wanted.
+  std::unordered_map<NodeId, std::vector<InstanceId>> wanted;
+  std::unordered_map<NodeId, Stored> stored;
+};
+
+} // namespace
+
+static bool isView(Op op) { return op == Op::Reshape || op == Op::Expand || op == Op::Permute; }
+static bool isElementwise(Op op) {
+  return op == Op::Cast || op == Op::Unary || op == Op::Binary || op == Op::Select;
+}
+
+PlaceId Planner::addRoot(NodeId owner, Place::Role role, bool repeats) {
+  places.push_back({owner, role, repeats});
+  return static_cast<PlaceId>(places.size() - 1);
+}
+
+PlaceId Planner::behind(NodeId view, PlaceId outer) {
+  const auto [it, inserted] = interned.try_emplace({view, outer}, places.size());
+  if (inserted) {
+    const Node &node = graph.node(view);
+    const bool grows = node.op == Op::Expand && node.type != graph.node(node.operands[0]).type;
+    const Place &from = places[outer];
+    places.push_back({from.owner, from.role, from.repeats || grows, view, outer});
+  }
+  return it->second;
+}
+
+/// The instance of what `node` shows at `place`: views are looked through.
+InstanceId Planner::want(NodeId node, PlaceId place) {
+  for (; isView(graph.node(node).op); node = graph.node(node).operands[0])
+    place = behind(node, place);
+  const auto [it, inserted] = found.try_emplace({node, place}, instances.size());
+  if (inserted) {
+    instances.push_back({node, place});
+    wanted[node].push_back(it->second);
+  }
+  return it->second;
+}
+
+void Planner::compute(InstanceId instance) {
+  const Instance user = instances[instance];
+  std::vector<InstanceId> operands;
+  for (NodeId operand : graph.node(user.node).operands)
+    operands.push_back(want(operand, user.place));
+  instances[instance].isLoad = false;
+  instances[instance].operands = std::move(operands);
+}
+
+void Planner::visit(NodeId id, bool isOutput) {
+  const Node &node = graph.node(id);
+  if (isElementwise(node.op)) {
+    const std::vector<InstanceId> &uses = wanted[id];
+    if (!isOutput && uses.size() == 1 && !places[instances[uses[0]].place].repeats) {
+      compute(uses[0]);
+      schedule(uses[0]);
+      return;
+    }
+  }
+  for (InstanceId load : wanted[id])
+    schedule(load);
+  switch (node.op) {
+  case Op::Parameter:
+    return;
+  case Op::Reduce:
+    stored[id].result = want(node.operands[0], addRoot(id, Place::Iteration, false));
+    return;
+  case Op::Gather: {
+    const bool repeats = graph.node(node.operands[1]).type.shape != node.type.shape;
+    stored[id].result = want(node.operands[1], addRoot(id, Place::Indices, repeats));
+    stored[id].source = want(node.operands[0], addRoot(id, Place::Random, true));
+    return;
+  }
+  case Op::Cast:
+  case Op::Unary:
+  case Op::Binary:
+  case Op::Select: {
+    const InstanceId own = want(id, addRoot(id, Place::Iteration, false));
+    stored[id].result = own;
+    compute(own);
+    schedule(own);
+    return;
+  }
+  case Op::Constant:
+  case Op::Iota:
+    if (isOutput) {
+      const InstanceId copy = want(id, addRoot(id, Place::Iteration, false));
+      stored[id].result = copy;
+      schedule(copy);
+    }
+    return;
+  case Op::Reshape:
+  case Op::Expand:
+  case Op::Permute:
+    if (isOutput)
+      stored[id].result = want(id, addRoot(id, Place::Iteration, false));
+    return;
+  }
+}
+
+/// The dimensions that a reduce keeps, then those that it removes.
+static std::vector<int64_t> reduceOrder(size_t rank, const std::vector<int64_t> &dims) {
+  std::vector<int64_t> order;
+  for (size_t d = 0; d < rank; ++d)
+    if (std::ranges::find(dims, static_cast<int64_t>(d)) == dims.end())
+      order.push_back(static_cast<int64_t>(d));
+  order.insert(order.end(), dims.begin(), dims.end());
+  return order;
+}
+
+Access Planner::access(const Instance &load) const {
+  const Node &leaf = graph.node(load.node);
+  Access access = Access::contiguous(leaf.type.shape);
+  std::vector<int64_t> strides(leaf.type.shape.size());
+  if (leaf.op == Op::Iota) {
+    // The index that is computed is the value itself.
+    strides[leaf.attributes.dims[0]] = 1;
+    access = Access(leaf.type.shape, strides);
+  } else if (leaf.op == Op::Constant && leaf.attributes.splat) {
+    access = Access(leaf.type.shape, strides);
+  }
+  const Place *place = &places[load.place];
+  for (; place->view; place = &places[place->outer]) {
+    const Node &view = graph.node(*place->view);
+    if (view.op == Op::Reshape)
+      access.reshape(view.type.shape);
+    else if (view.op == Op::Expand)
+      access.expand(view.type.shape);
+    else
+      access.permute(view.attributes.dims);
+  }
+  const Node &owner = graph.node(place->owner);
+  if (place->role == Place::Indices) {
+    const Shape &indices = graph.node(owner.operands[1]).type.shape;
+    Shape aligned(owner.type.shape.size(), 1);
+    std::ranges::copy(indices, aligned.begin() + owner.attributes.dims[0]);
+    access.reshape(aligned);
+    access.expand(owner.type.shape);
+  } else if (place->role == Place::Iteration && owner.op == Op::Reduce) {
+    const size_t rank = graph.node(owner.operands[0]).type.shape.size();
+    access.permute(reduceOrder(rank, owner.attributes.dims));
+  }
+  access.simplify();
+  return access;
+}
+
+Program Planner::emit(NodeId owner) const {
+  const Stored &from = stored.at(owner);
+  Program program;
+  program.node = owner;
+  if (from.source) {
+    program.sourceNode = instances[*from.source].node;
+    program.source = access(instances[*from.source]);
+  }
+  // The body lists users before operands: an instance is live from its first mention in this order.
+  std::unordered_map<InstanceId, uint32_t> blocks;
+  std::vector<uint32_t> free;
+  const auto blockOf = [&](InstanceId instance) {
+    const auto [it, inserted] = blocks.try_emplace(instance, program.numBlocks);
+    if (!inserted)
+      return it->second;
+    if (free.empty()) {
+      ++program.numBlocks;
+    } else {
+      it->second = free.back();
+      free.pop_back();
+    }
+    return it->second;
+  };
+  program.result = blockOf(*from.result);
+  for (InstanceId id : from.body) {
+    if (id == from.source)
+      continue;
+    const Instance &instance = instances[id];
+    Instruction instruction;
+    instruction.node = instance.node;
+    instruction.block = blockOf(id);
+    for (InstanceId operand : instance.operands)
+      instruction.operands.push_back(blockOf(operand));
+    if (instance.isLoad)
+      instruction.access = access(instance);
+    // Above this instruction the block holds nothing yet.
+    free.push_back(instruction.block);
+    program.instructions.push_back(std::move(instruction));
+  }
+  std::ranges::reverse(program.instructions);
+  return program;
+}
+
+Plan makePlan(const Graph &graph, const std::vector<NodeId> &order) {
+  std::unordered_set<NodeId> outputs;
+  for (const graph::Output &output : graph.outputs)
+    outputs.insert(output.node);
+  Planner planner(graph);
+  for (size_t i = order.size(); i-- > 0;)
+    planner.visit(order[i], outputs.contains(order[i]));
+
+  Plan plan;
+  for (NodeId id : order) {
+    if (!planner.isStored(id))
+      continue;
+    const size_t index = plan.programs.size();
+    plan.programs.push_back(planner.emit(id));
+    const Program &program = plan.programs.back();
+    for (const Instruction &instruction : program.instructions)
+      if (instruction.access)
+        plan.lastRead[instruction.node] = index;
+    if (program.source)
+      plan.lastRead[program.sourceNode] = index;
+  }
+  return plan;
+}
+
+} // namespace zyx::reference
