@@ -2,21 +2,20 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_SCHEDULE_PASSES_H
-#define ZYX_SCHEDULE_PASSES_H
+#ifndef ZYX_SEARCH_PASSES_H
+#define ZYX_SEARCH_PASSES_H
 
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
-
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace zyx::schedule {
+namespace zyx::search {
 
 #define GEN_PASS_DECL
-#include "zyx/Schedule/Passes.h.inc"
+#include "zyx/Search/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
-#include "zyx/Schedule/Passes.h.inc"
+#include "zyx/Search/Passes.h.inc"
 
-} // namespace zyx::schedule
+} // namespace zyx::search
 
-#endif // ZYX_SCHEDULE_PASSES_H
+#endif // ZYX_SEARCH_PASSES_H

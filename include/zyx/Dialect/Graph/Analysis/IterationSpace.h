@@ -1,0 +1,70 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_GRAPH_ANALYSIS_ITERATIONSPACE_H
+#define ZYX_DIALECT_GRAPH_ANALYSIS_ITERATIONSPACE_H
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::graph::ir {
+
+/// An axis of an iteration space, by number.
+using Axis = int;
+/// A set of axes, increasing.
+using AxisSet = llvm::SmallVector<Axis>;
+
+/// The axes along which a set of ops computes. Every dimension of every computed value is walked by
+/// one axis, except those of extent 1, which none walks; dimensions that an op ties together
+/// (element-wise operands and result, the kept dimensions of a reduce, the dimensions behind a
+/// permute, an expand or a unit reshape) have the same one. A use of a value from outside of the
+/// set, of a constant or of an iota is a load of its own and ties nothing.
+///
+/// The **row axes** are those that the results of all reduces have; without a reduce, those of the
+/// values that leave the set. A kernel runs once per point of the row axes.
+class IterationSpace {
+public:
+  using Ops = llvm::SetVector<mlir::Operation *>;
+
+  /// The space of computing ops (element-wise ops, reduces, gathers and such views as are results)
+  /// in their order in the block. `outputs` are the values among theirs that leave the set. Fails
+  /// with the reason why they are no one kernel.
+  static Result<IterationSpace> compute(const Ops &ops, mlir::ValueRange outputs);
+  /// The space of a group's body.
+  static Result<IterationSpace> compute(GroupOp group);
+
+  int64_t getExtent(Axis axis) const { return extents[axis]; }
+  int getNumAxes() const { return extents.size(); }
+  /// The axis of each dimension of a computed value, -1 for those of extent 1.
+  llvm::ArrayRef<Axis> getAxes(mlir::Value value) const { return axes.find(value)->second; }
+  /// The axis of each dimension of a reduce's operand.
+  llvm::ArrayRef<Axis> getOperandAxes(ReduceOp op) const { return operandAxes.find(op)->second; }
+  const AxisSet &getRowAxes() const { return rowAxes; }
+  llvm::ArrayRef<ReduceOp> getReduces() const { return reduces; }
+  /// The only contraction; then there is no other reduce. Null where there is none.
+  ReduceOp getContraction() const { return contraction; }
+
+  /// The axes of a computed value as a set.
+  AxisSet getAxisSet(mlir::Value value) const;
+  /// The product of extents.
+  int64_t getNumPoints(llvm::ArrayRef<Axis> set) const;
+
+private:
+  friend class IterationSpaceBuilder;
+  llvm::SmallVector<int64_t> extents;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Axis>> axes;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Axis>> operandAxes;
+  llvm::SmallVector<ReduceOp> reduces;
+  ReduceOp contraction;
+  AxisSet rowAxes;
+};
+
+/// Whether every axis of the first set is in the second.
+bool isSubset(llvm::ArrayRef<Axis> set, llvm::ArrayRef<Axis> of);
+
+} // namespace zyx::graph::ir
+
+#endif // ZYX_DIALECT_GRAPH_ANALYSIS_ITERATIONSPACE_H

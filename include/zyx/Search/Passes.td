@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SEARCH_PASSES_TD
+#define ZYX_SEARCH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeViewsPass : Pass<"zyx-search-normalize-views", "::mlir::func::FuncOp"> {
+  let summary = "Move views to where they cost nothing";
+  let description = [{
+    - A reshape that splits or merges dimensions of an element-wise result moves up to the inputs of
+      the element-wise ops, if they are few and end in inputs and constants: there it is folded into
+      the loads.
+    - An expand below an element-wise op moves behind it, so that the op computes each element once.
+      The factors of a matrix product come out as expands of what is computed.
+    - A view of a splat becomes a splat.
+
+    ```mlir
+    %0 = graph.cast %x : tensor<4x6xui8> -> tensor<4x6xf32>
+    %1 = graph.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
+    // becomes
+    %0 = graph.reshape %x : tensor<4x6xui8> -> tensor<24xui8>
+    %1 = graph.cast %0 : tensor<24xui8> -> tensor<24xf32>
+    ```
+
+    No value changes. The whole test is test/Search/normalize-views.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
+  let summary = "Put every computing op into a graph.group, one per kernel";
+  let description = [{
+    A greedy former. It joins producers and consumers as long as the group stays one kernel: one set
+    of row axes for all reductions and results, views of computed values that only move axes, one
+    contraction at most and no other reduction beside it. Cheap producers are cloned into several
+    groups, reductions never. docs/search.md says exactly what holds inside a group;
+    `-zyx-search-verify-groups` checks it. Runs what `-zyx-search-normalize-views` does first.
+
+    ```mlir
+    %0 = graph.unary exp %x : tensor<4xf32>
+    %1 = graph.binary add %0, %y : tensor<4xf32>
+    // becomes
+    %1 = graph.group(%a = %x : tensor<4xf32>, %b = %y : tensor<4xf32>) -> tensor<4xf32> {
+      %2 = graph.unary exp %a : tensor<4xf32>
+      %3 = graph.binary add %2, %b : tensor<4xf32>
+      graph.yield %3 : tensor<4xf32>
+    }
+    ```
+
+    Choices are remarks of the category `zyx-search`: passed for each group, missed for each pair
+    of groups that stay apart, with the reason.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def VerifyGroupsPass : Pass<"zyx-search-verify-groups", "::mlir::func::FuncOp"> {
+  let summary = "Check what the lowering of groups relies on";
+  let description = [{
+    Fails where an op computes outside of a group, or where a group has no iteration space as
+    docs/search.md defines it.
+  }];
+}
+
+#endif // ZYX_SEARCH_PASSES_TD

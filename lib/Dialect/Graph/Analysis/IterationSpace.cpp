@@ -1,0 +1,202 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+using zyx::Result;
+using zyx::Status;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+bool zyx::graph::ir::isSubset(ArrayRef<Axis> set, ArrayRef<Axis> of) {
+  return std::includes(of.begin(), of.end(), set.begin(), set.end());
+}
+
+AxisSet IterationSpace::getAxisSet(Value value) const {
+  AxisSet set;
+  for (Axis axis : getAxes(value))
+    if (axis >= 0)
+      set.push_back(axis);
+  llvm::sort(set);
+  return set;
+}
+
+int64_t IterationSpace::getNumPoints(ArrayRef<Axis> set) const {
+  int64_t points = 1;
+  for (Axis axis : set)
+    points *= extents[axis];
+  return points;
+}
+
+namespace zyx::graph::ir {
+
+/// Ties dimensions by union-find, then numbers the classes.
+class IterationSpaceBuilder {
+public:
+  IterationSpaceBuilder(const IterationSpace::Ops &ops, ValueRange outputs)
+      : ops(ops), outputs(outputs) {}
+
+  Result<IterationSpace> build() {
+    for (Operation *op : ops)
+      ZYX_RETURN_IF_ERROR(addOp(op));
+    for (Operation *op : ops)
+      ZYX_RETURN_IF_ERROR(numberAxes(op));
+    ZYX_RETURN_IF_ERROR(findRows());
+    return std::move(space);
+  }
+
+private:
+  /// Class members are numbered; -1 stands for a dimension of extent 1.
+  using Classes = SmallVector<int>;
+
+  int find(int member) {
+    while (parents[member] != member)
+      member = parents[member] = parents[parents[member]];
+    return member;
+  }
+
+  Classes makeClasses(ArrayRef<int64_t> shape) {
+    Classes result;
+    for (int64_t extent : shape) {
+      result.push_back(extent == 1 ? -1 : static_cast<int>(parents.size()));
+      if (extent == 1)
+        continue;
+      parents.push_back(parents.size());
+      classExtents.push_back(extent);
+    }
+    return result;
+  }
+
+  /// Ties the dimensions of a use to those of the value that it reads, where an op of the set
+  /// computes that. `use` has a class per dimension of `operand`.
+  Status tie(Value operand, ArrayRef<int> use) {
+    Value source = getViewSource(operand);
+    auto known = classes.find(source);
+    bool isIota = source.getDefiningOp<IotaOp>();
+    if (known == classes.end() && !isIota)
+      return Status::ok();
+    auto dims = getSourceDims(operand);
+    if (!dims)
+      return Status::unsupported("a reshape of a computed value changes more than unit dimensions");
+    for (auto [member, dim] : llvm::zip(use, *dims))
+      if (dim && !isIota)
+        parents[find(member)] = find(known->second[*dim]);
+    return Status::ok();
+  }
+
+  Status addOp(Operation *op) {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      Classes operand = makeClasses(shapeOf(reduce.getX())), result;
+      for (auto [dim, member] : llvm::enumerate(operand))
+        if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(dim)))
+          result.push_back(member);
+      ZYX_RETURN_IF_ERROR(tie(reduce.getX(), operand));
+      space.reduces.push_back(reduce);
+      operandClasses[op] = std::move(operand);
+      classes[reduce] = std::move(result);
+      return Status::ok();
+    }
+    Value value = op->getResult(0);
+    Classes result = makeClasses(shapeOf(value));
+    if (auto gather = dyn_cast<GatherOp>(op)) {
+      if (classes.contains(getViewSource(gather.getX())))
+        return Status::unsupported("a gather reads what the same kernel computes");
+      size_t rank = shapeOf(gather.getIndices()).size();
+      ZYX_RETURN_IF_ERROR(
+          tie(gather.getIndices(), ArrayRef(result).slice(gather.getDim(), rank)));
+    } else if (isView(op)) {
+      ZYX_RETURN_IF_ERROR(tie(value, result));
+    } else {
+      for (Value operand : op->getOperands())
+        ZYX_RETURN_IF_ERROR(tie(operand, result));
+    }
+    classes[value] = std::move(result);
+    return Status::ok();
+  }
+
+  Axis toAxis(int member) {
+    if (member < 0)
+      return -1;
+    auto [entry, isNew] = axisOf.try_emplace(find(member), space.extents.size());
+    if (isNew)
+      space.extents.push_back(classExtents[member]);
+    return entry->second;
+  }
+
+  static bool hasTwice(ArrayRef<Axis> axes) {
+    llvm::SmallDenseSet<Axis> seen;
+    return llvm::any_of(axes, [&](Axis axis) { return axis >= 0 && !seen.insert(axis).second; });
+  }
+
+  Status numberAxes(Operation *op) {
+    auto toAxes = [&](ArrayRef<int> members) {
+      return llvm::map_to_vector(members, [&](int member) { return toAxis(member); });
+    };
+    Value value = op->getResult(0);
+    SmallVector<Axis> axes = toAxes(classes[value]), operandAxes;
+    if (isa<ReduceOp>(op))
+      operandAxes = toAxes(operandClasses[op]);
+    if (hasTwice(axes) || hasTwice(operandAxes))
+      return Status::unsupported("one axis would walk along two dimensions of a value");
+    space.axes[value] = std::move(axes);
+    space.operandAxes[op] = std::move(operandAxes);
+    return Status::ok();
+  }
+
+  Status findRows() {
+    for (ReduceOp reduce : space.reduces) {
+      AxisSet kept = space.getAxisSet(reduce);
+      if (reduce == space.reduces.front())
+        space.rowAxes = kept;
+      else if (kept != space.rowAxes)
+        return Status::unsupported("its reductions keep different axes");
+      if (matchContraction(reduce))
+        space.contraction = reduce;
+    }
+    if (space.contraction && space.reduces.size() > 1)
+      return Status::unsupported("a contraction stands alone among reductions");
+    bool hasRows = !space.reduces.empty();
+    for (Value output : outputs) {
+      AxisSet set = space.getAxisSet(output);
+      if (!hasRows) {
+        space.rowAxes = set;
+        hasRows = true;
+      }
+      if (space.reduces.empty() ? set != space.rowAxes : !isSubset(space.rowAxes, set))
+        return Status::unsupported("its results do not share their rows");
+    }
+    return Status::ok();
+  }
+
+  const IterationSpace::Ops &ops;
+  ValueRange outputs;
+  IterationSpace space;
+  SmallVector<int> parents;
+  SmallVector<int64_t> classExtents;
+  llvm::DenseMap<Value, Classes> classes;
+  llvm::DenseMap<Operation *, Classes> operandClasses;
+  llvm::DenseMap<int, Axis> axisOf;
+};
+
+} // namespace zyx::graph::ir
+
+Result<IterationSpace> IterationSpace::compute(const Ops &ops, ValueRange outputs) {
+  return IterationSpaceBuilder(ops, outputs).build();
+}
+
+Result<IterationSpace> IterationSpace::compute(GroupOp group) {
+  Ops ops;
+  ValueRange outputs = cast<YieldOp>(group.getBlock().getTerminator()).getValues();
+  for (Operation &op : group.getBlock().without_terminator()) {
+    bool isLeaf = isa<ConstantOp, IotaOp>(op) || isView(&op);
+    if (!isLeaf || llvm::is_contained(outputs, op.getResult(0)))
+      ops.insert(&op);
+  }
+  return compute(ops, outputs);
+}

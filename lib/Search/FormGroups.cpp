@@ -1,0 +1,272 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "GroupGraph.h"
+#include "NormalizeViews.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Search/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+
+namespace zyx::search {
+#define GEN_PASS_DEF_FORMGROUPSPASS
+#include "zyx/Search/Passes.h.inc"
+} // namespace zyx::search
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+using zyx::Status;
+using zyx::search::GroupGraph;
+
+namespace {
+
+/// What decides how eagerly a reduce takes a producer.
+struct ProducerTraits {
+  /// Computed from inputs and constants alone.
+  llvm::DenseSet<Operation *> fromInputs;
+  /// Larger than everything that it is made of, as the product inside a matrix product is: storing
+  /// it would cost more than all the rest.
+  llvm::DenseSet<Operation *> grown;
+
+  explicit ProducerTraits(const GroupGraph &graph) {
+    auto numElements = [](Value value) {
+      return cast<RankedTensorType>(value.getType()).getNumElements();
+    };
+    for (Operation *op : graph.getOps()) {
+      if (!isElementwise(op) && !isa<GatherOp>(op))
+        continue;
+      if (llvm::all_of(graph.getProducers(op),
+                       [&](Operation *producer) { return fromInputs.contains(producer); }))
+        fromInputs.insert(op);
+      bool isGrown = llvm::all_of(op->getOperands(), [&](Value operand) {
+        Value source = getViewSource(operand);
+        return numElements(source) < numElements(op->getResult(0)) ||
+               (source.getDefiningOp() && (isa<ConstantOp, IotaOp>(source.getDefiningOp()) ||
+                                           grown.contains(source.getDefiningOp())));
+      });
+      if (isGrown && isElementwise(op))
+        grown.insert(op);
+    }
+  }
+};
+
+} // namespace
+
+/// Gives each reduce what nobody should store: grown producers and those made of inputs. Others
+/// wait, because they are better off behind the kernel that makes their operands.
+static void mergePrologues(GroupGraph &graph) {
+  ProducerTraits traits(graph);
+  for (Operation *reduce : graph.getOps()) {
+    if (!isa<ReduceOp>(reduce))
+      continue;
+    GroupGraph::GroupId group = graph.getHome(reduce);
+    auto mergeOne = [&] {
+      for (Operation *op : graph.getMembers(group))
+        for (Operation *producer : graph.getProducers(op)) {
+          GroupGraph::GroupId other = graph.getHome(producer);
+          if (other == group ||
+              !(traits.grown.contains(producer) || traits.fromInputs.contains(producer)) ||
+              !graph.checkMerge(group, other).isOk())
+            continue;
+          graph.merge(group, other);
+          return true;
+        }
+      return false;
+    };
+    while (mergeOne())
+      ;
+  }
+}
+
+/// Joins producers and consumers in the order of the block until nothing more fits.
+static void mergeNeighbours(GroupGraph &graph) {
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (Operation *op : graph.getOps())
+      for (Operation *producer : graph.getProducers(op)) {
+        GroupGraph::GroupId first = graph.getHome(producer), second = graph.getHome(op);
+        if (first == second || !graph.checkMerge(first, second).isOk())
+          continue;
+        graph.merge(first, second);
+        changed = true;
+      }
+}
+
+static void cloneCheapProducers(GroupGraph &graph) {
+  for (GroupGraph::GroupId group : graph.sort()) {
+    // Copies bring operands that may be cloned in turn.
+    bool changed = true;
+    while (std::exchange(changed, false))
+      for (Operation *op : SmallVector<Operation *>(graph.getMembers(group).getArrayRef()))
+        for (Operation *producer : graph.getProducers(op))
+          changed |= graph.tryClone(producer, group);
+  }
+  graph.removeUnused();
+}
+
+//===----------------------------------------------------------------------===//
+// The IR of groups
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the body of one group; what it reads from outside becomes an input.
+struct BodyBuilder {
+  OpBuilder builder;
+  Block *block;
+  const GroupGraph::Ops &members;
+  SmallVector<Value> inputs;
+  IRMapping mapping;
+
+  Value get(Value value) {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    bool isLeaf = op && isa<ConstantOp, IotaOp>(op);
+    if (isLeaf || isView(op)) {
+      // Views come in long chains, so their copies are made from the source on.
+      SmallVector<Operation *> chain;
+      for (; op && (isView(op) || isa<ConstantOp, IotaOp>(op)); op = value.getDefiningOp()) {
+        if (mapping.contains(value))
+          break;
+        chain.push_back(op);
+        if (!isView(op))
+          break;
+        value = op->getOperand(0);
+      }
+      if (isView(chain.back()))
+        get(value);
+      Value result;
+      for (Operation *link : llvm::reverse(chain))
+        result = builder.clone(*link, mapping)->getResult(0);
+      return result;
+    }
+    if (op && members.contains(op)) {
+      for (Value operand : op->getOperands())
+        get(operand);
+      Value result = builder.clone(*op, mapping)->getResult(0);
+      return result;
+    }
+    inputs.push_back(value);
+    Value argument = block->addArgument(value.getType(), value.getLoc());
+    mapping.map(value, argument);
+    return argument;
+  }
+};
+
+} // namespace
+
+static std::string describe(const IterationSpace &space, const GroupGraph::Ops &members,
+                            size_t numOutputs) {
+  size_t reduces = space.getReduces().size();
+  std::string kind = space.getContraction() ? "a contraction"
+                     : reduces == 0         ? "no reduction"
+                     : reduces == 1         ? "1 reduction"
+                                            : std::to_string(reduces) + " reductions";
+  return std::to_string(members.size()) + " ops with " + kind + " and " +
+         std::to_string(numOutputs) + (numOutputs == 1 ? " result" : " results") + " over " +
+         std::to_string(space.getNumPoints(space.getRowAxes())) + " rows";
+}
+
+static remark::RemarkOpts remarkOptions(func::FuncOp entry) {
+  return remark::RemarkOpts::name("FormGroups").category("zyx-search").function(entry.getName());
+}
+
+/// An edge between groups that stay apart, and why they do.
+struct MissedEdge {
+  Operation *producer, *consumer;
+  std::string reason;
+};
+
+static std::vector<MissedEdge> findMissedEdges(const GroupGraph &graph) {
+  std::vector<MissedEdge> missed;
+  llvm::DenseSet<std::pair<unsigned, unsigned>> seen;
+  for (Operation *op : graph.getOps())
+    for (Operation *producer : graph.getProducers(op)) {
+      GroupGraph::GroupId first = graph.getHome(producer), second = graph.getHome(op);
+      if (first != second && seen.insert({first, second}).second)
+        missed.push_back({producer, op, graph.checkMerge(first, second).message()});
+    }
+  return missed;
+}
+
+static void createGroups(const GroupGraph &graph, func::FuncOp entry) {
+  Operation *terminator = entry.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  // Views between a group and what reads it read the op that the group replaces, so results are
+  // exchanged after all groups are built.
+  IRMapping results;
+  SmallVector<GroupOp> groups;
+  for (GroupGraph::GroupId id : graph.sort()) {
+    const GroupGraph::Ops &members = graph.getMembers(id);
+    SmallVector<Value> outputs = graph.getOutputs(id);
+    OperationState state(members.back()->getLoc(), GroupOp::getOperationName());
+    Block *block = new Block;
+    state.addRegion()->push_back(block);
+    BodyBuilder body{OpBuilder(builder.getContext()), block, members, {}, {}};
+    body.builder.setInsertionPointToEnd(block);
+    for (Operation *op : members)
+      body.get(op->getResult(0));
+    SmallVector<Value> yielded;
+    for (Value output : outputs)
+      yielded.push_back(body.get(output));
+    YieldOp::create(body.builder, state.location, yielded);
+    for (Value input : body.inputs)
+      state.operands.push_back(results.lookupOrDefault(input));
+    state.addTypes(ValueRange(outputs).getTypes());
+    auto group = cast<GroupOp>(builder.create(state));
+    results.map(outputs, group.getOutputs());
+    if (auto space = IterationSpace::compute(members, outputs); space.isOk())
+      remark::passed(group.getLoc(), remarkOptions(entry))
+          << describe(*space, members, outputs.size());
+  }
+  for (OpOperand &operand : terminator->getOpOperands())
+    operand.set(results.lookupOrDefault(operand.get()));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
+    if (isa<NodeOpInterface>(op) && op.use_empty())
+      op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The former reads plain entries: one block of nodes that ends in a return.
+static LogicalResult checkEntry(func::FuncOp entry) {
+  if (!entry.getBody().hasOneBlock())
+    return entry.emitError("groups are formed in functions of one block");
+  for (Operation &op : entry.getBody().front().without_terminator())
+    if (!isa<NodeOpInterface>(op))
+      return op.emitError("groups are formed of graph ops, of which this is none");
+  return success();
+}
+
+namespace {
+
+struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
+  void runOnOperation() override {
+    func::FuncOp entry = getOperation();
+    if (entry.isExternal())
+      return;
+    if (failed(checkEntry(entry)))
+      return signalPassFailure();
+    zyx::search::normalizeViews(entry);
+    GroupGraph graph(entry);
+    mergePrologues(graph);
+    mergeNeighbours(graph);
+    std::vector<MissedEdge> missed = findMissedEdges(graph);
+    cloneCheapProducers(graph);
+    // A producer that was cloned into its consumer's group is not missed there.
+    for (const MissedEdge &edge : missed)
+      if (!graph.getMembers(graph.getHome(edge.consumer)).contains(edge.producer))
+        remark::missed(edge.consumer->getLoc(), remarkOptions(entry))
+            << ("not in the kernel of its producer: " + edge.reason);
+    createGroups(graph, entry);
+  }
+};
+
+} // namespace

@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SEARCH_GROUPGRAPH_H
+#define ZYX_LIB_SEARCH_GROUPGRAPH_H
+
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zyx::search {
+
+/// The computing ops of a function and their groups, before there is IR for them. Constants, iotas
+/// and views are no members; each group gets copies of those it reads.
+class GroupGraph {
+public:
+  using Ops = graph::ir::IterationSpace::Ops;
+  using GroupId = unsigned;
+
+  /// One group per computing op. A view, constant or iota that the function returns counts as one.
+  explicit GroupGraph(mlir::func::FuncOp entry);
+
+  mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }
+  /// The group that computes the op for others.
+  GroupId getHome(mlir::Operation *op) const { return homes.lookup(op); }
+  /// Members in the order of the block; none where the group was merged into another.
+  const Ops &getMembers(GroupId group) const { return members[group]; }
+  /// The computing ops that an op reads, through views; each once.
+  mlir::ArrayRef<mlir::Operation *> getProducers(mlir::Operation *op) const;
+  /// The values that others read or that the function returns.
+  llvm::SmallVector<mlir::Value> getOutputs(GroupId group) const;
+
+  /// Why the two would make no good kernel or a cycle; success where they would.
+  Status checkMerge(GroupId first, GroupId second) const;
+  void merge(GroupId first, GroupId second);
+
+  /// Lets a group compute a cheap value itself that it reads from another one, where that saves
+  /// storing it. To be called when all merging is done.
+  bool tryClone(mlir::Operation *root, GroupId into);
+  /// Removes members that nobody reads any more.
+  void removeUnused();
+  /// Groups that have members, producers before consumers.
+  llvm::SmallVector<GroupId> sort() const;
+
+private:
+  mlir::ArrayRef<mlir::Operation *> getConsumers(mlir::Operation *op) const;
+  bool isStored(mlir::Operation *op) const;
+  bool reachesAround(GroupId from, GroupId to) const;
+  Ops unite(const Ops &first, const Ops &second) const;
+  Status check(GroupId group) const;
+
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::DenseMap<mlir::Operation *, unsigned> positions;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *, 2>> producers, consumers;
+  llvm::DenseSet<mlir::Operation *> returned;
+  llvm::DenseMap<mlir::Operation *, GroupId> homes;
+  /// The groups that compute an op: its home, and those with a copy.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<GroupId, 2>> holders;
+  std::vector<Ops> members;
+};
+
+} // namespace zyx::search
+
+#endif // ZYX_LIB_SEARCH_GROUPGRAPH_H

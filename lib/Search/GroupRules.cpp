@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "GroupRules.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+using zyx::Status;
+
+bool zyx::search::isTranscendental(Operation *op) {
+  if (auto binary = dyn_cast<BinaryOp>(op))
+    return binary.getKind() == BinaryKind::Pow;
+  auto unary = dyn_cast<UnaryOp>(op);
+  if (!unary)
+    return false;
+  switch (unary.getKind()) {
+  case UnaryKind::Exp:
+  case UnaryKind::Exp2:
+  case UnaryKind::Log:
+  case UnaryKind::Log2:
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+  case UnaryKind::Tan:
+  case UnaryKind::Tanh:
+  case UnaryKind::Erf:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Work that is done again for each row that does not differ in it.
+static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
+  unsigned repeated = 0, transcendentals = 0;
+  for (Operation *op : ops) {
+    if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))))
+      continue;
+    ++repeated;
+    transcendentals += zyx::search::isTranscendental(op);
+  }
+  if (repeated > zyx::search::maxRepeatedOps)
+    return Status::unsupported("it would compute too many ops again in each row");
+  if (transcendentals > (space.getContraction() ? 0 : zyx::search::maxRepeatedTranscendentals))
+    return Status::unsupported("it would compute transcendental functions again in each row");
+  return Status::ok();
+}
+
+/// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
+/// but what feeds the reduction.
+static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops,
+                        ValueRange outputs) {
+  int64_t longest = 0;
+  for (ReduceOp reduce : space.getReduces()) {
+    int64_t length = 1;
+    for (int64_t dim : reduce.getDims())
+      length *= cast<RankedTensorType>(reduce.getX().getType()).getDimSize(dim);
+    longest = std::max(longest, length);
+  }
+  if (longest <= zyx::search::maxLongRow ||
+      space.getNumPoints(space.getRowAxes()) >= zyx::search::minRows)
+    return Status::ok();
+  auto isAlongRow = [&](Value value) {
+    return !isSubset(space.getAxisSet(value), space.getRowAxes());
+  };
+  llvm::SmallPtrSet<Operation *, 16> afterReduce;
+  bool isWalkedAgain = llvm::any_of(outputs, isAlongRow);
+  for (Operation *op : ops) {
+    bool isAfter = isa<ReduceOp>(op);
+    for (Value operand : op->getOperands())
+      isAfter |= afterReduce.contains(getViewSource(operand).getDefiningOp());
+    if (isAfter)
+      afterReduce.insert(op);
+    isWalkedAgain |= isAfter && isAlongRow(op->getResult(0));
+    // A reduction of what follows another walks the row again, too.
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      isWalkedAgain |= afterReduce.contains(getViewSource(reduce.getX()).getDefiningOp());
+  }
+  if (isWalkedAgain)
+    return Status::unsupported("its rows are few and long, and would be walked twice");
+  return Status::ok();
+}
+
+Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs) {
+  if (ops.size() > maxGroupOps)
+    return Status::unsupported("it would have more than " + std::to_string(maxGroupOps) + " ops");
+  auto space = IterationSpace::compute(ops, outputs);
+  if (!space)
+    return space.status();
+  ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
+  return checkRows(*space, ops, outputs);
+}

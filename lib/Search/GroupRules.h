@@ -1,0 +1,34 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SEARCH_GROUPRULES_H
+#define ZYX_LIB_SEARCH_GROUPRULES_H
+
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+
+namespace zyx::search {
+
+/// A group keeps at most this many computing ops: kernels beyond it spill, and checks of them are
+/// slow.
+inline constexpr unsigned maxGroupOps = 256;
+/// Ops that are computed again for rows which do not differ in them (the prologue of a matrix
+/// product): how many may be.
+inline constexpr unsigned maxRepeatedOps = 8;
+/// Among those, transcendental ones; a contraction, which repeats them per tile, allows none.
+inline constexpr unsigned maxRepeatedTranscendentals = 2;
+/// Fewer rows than this leave a machine idle when each is longer than maxLongRow elements, so what
+/// follows such a reduction goes into a kernel of its own.
+inline constexpr int64_t minRows = 16;
+inline constexpr int64_t maxLongRow = int64_t(1) << 16;
+
+/// Whether an op takes tens of instructions.
+bool isTranscendental(mlir::Operation *op);
+
+/// Whether the ops are good as one kernel: they have an iteration space, and neither repeat much
+/// work nor leave the machine idle. A failure says why not.
+Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs);
+
+} // namespace zyx::search
+
+#endif // ZYX_LIB_SEARCH_GROUPRULES_H

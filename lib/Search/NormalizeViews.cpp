@@ -1,0 +1,170 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "NormalizeViews.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Search/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace zyx::search {
+#define GEN_PASS_DEF_NORMALIZEVIEWSPASS
+#include "zyx/Search/Passes.h.inc"
+} // namespace zyx::search
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+/// A reshape is pushed through at most this many element-wise ops, which are cloned on the way.
+static constexpr int maxPushedOps = 8;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, typeOf(value).getElementType());
+}
+
+/// Clones an element-wise op onto operands of another shape.
+static Value cloneWithOperands(OpBuilder &builder, Operation *op, ValueRange operands) {
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  clone->getResult(0).setType(withShape(op->getResult(0), typeOf(operands.back()).getShape()));
+  return clone->getResult(0);
+}
+
+static ConstantOp getSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isSplat() ? constant : ConstantOp();
+}
+
+static Value makeSplat(OpBuilder &builder, ConstantOp splat, ArrayRef<int64_t> shape) {
+  RankedTensorType type = withShape(splat, shape);
+  return ConstantOp::create(builder, splat.getLoc(), type, splat.getValue().resizeSplat(type));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes move up
+//===----------------------------------------------------------------------===//
+
+/// Whether a value is made of inputs and constants by views and a few element-wise ops.
+static bool isMadeOfInputs(Value value, int &opsLeft) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<ParameterOp, ConstantOp>(op))
+    return true;
+  if (!isView(op) && (!isElementwise(op) || --opsLeft < 0))
+    return false;
+  return llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isMadeOfInputs(operand, opsLeft); });
+}
+
+/// Applies a view to another value of the same extents.
+static Value applyView(OpBuilder &builder, Operation *view, Value value) {
+  if (ConstantOp splat = getSplat(value))
+    return makeSplat(builder, splat, typeOf(view->getResult(0)).getShape());
+  Operation *clone = builder.clone(*view);
+  clone->setOperands(value);
+  clone->getResult(0).setType(withShape(value, typeOf(view->getResult(0)).getShape()));
+  return clone->getResult(0);
+}
+
+/// The value seen through the views, innermost first, with the views on its leaves.
+static Value push(OpBuilder &builder, Value value, SmallVector<Operation *> views) {
+  Operation *op = value.getDefiningOp();
+  if (isView(op)) {
+    views.insert(views.begin(), op);
+    return push(builder, op->getOperand(0), std::move(views));
+  }
+  if (isElementwise(op)) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(push(builder, operand, views));
+    return cloneWithOperands(builder, op, operands);
+  }
+  for (Operation *view : views)
+    value = applyView(builder, view, value);
+  return value;
+}
+
+static void pushReshape(ReshapeOp op) {
+  int opsLeft = maxPushedOps;
+  if (isUnitReshape(op) || !isElementwise(getViewSource(op).getDefiningOp()) ||
+      !isMadeOfInputs(op, opsLeft))
+    return;
+  OpBuilder builder(op);
+  op.replaceAllUsesWith(push(builder, op, {}));
+}
+
+//===----------------------------------------------------------------------===//
+// Expands move down
+//===----------------------------------------------------------------------===//
+
+/// Where all operands of an element-wise op repeat along some dimensions, computes before they do.
+static void hoistExpand(Operation *op) {
+  ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
+  SmallVector<int64_t> narrow(shape);
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    bool isRepeated = llvm::all_of(op->getOperands(), [&](Value operand) {
+      auto expand = operand.getDefiningOp<ExpandOp>();
+      return getSplat(operand) || (expand && typeOf(expand.getX()).getDimSize(dim) == 1);
+    });
+    if (isRepeated)
+      narrow[dim] = 1;
+  }
+  bool hasExpand = llvm::any_of(op->getOperands(),
+                                [](Value operand) { return operand.getDefiningOp<ExpandOp>(); });
+  if (!hasExpand || ArrayRef(narrow) == shape)
+    return;
+  OpBuilder builder(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (ConstantOp splat = getSplat(operand)) {
+      operands.push_back(makeSplat(builder, splat, narrow));
+      continue;
+    }
+    auto expand = operand.getDefiningOp<ExpandOp>();
+    Value source = expand.getX();
+    if (typeOf(source).getShape() != ArrayRef(narrow))
+      source = ExpandOp::create(builder, expand.getLoc(), withShape(source, narrow), source);
+    operands.push_back(source);
+  }
+  Value computed = cloneWithOperands(builder, op, operands);
+  op->getResult(0).replaceAllUsesWith(
+      ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
+}
+
+static void foldSplat(Operation *view) {
+  ConstantOp splat = getSplat(view->getOperand(0));
+  if (!splat)
+    return;
+  OpBuilder builder(view);
+  view->getResult(0).replaceAllUsesWith(
+      makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));
+}
+
+void zyx::search::normalizeViews(func::FuncOp entry) {
+  Block &block = entry.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto reshape = dyn_cast<ReshapeOp>(op))
+      pushReshape(reshape);
+    if (isView(&op))
+      foldSplat(&op);
+    else if (isElementwise(&op))
+      hoistExpand(&op);
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<NodeOpInterface>(op) && op.use_empty())
+      op.erase();
+}
+
+namespace {
+
+struct NormalizeViews : zyx::search::impl::NormalizeViewsPassBase<NormalizeViews> {
+  void runOnOperation() override {
+    if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
+      zyx::search::normalizeViews(getOperation());
+  }
+};
+
+} // namespace

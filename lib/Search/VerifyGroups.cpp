@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Search/Passes.h"
+
+namespace zyx::search {
+#define GEN_PASS_DEF_VERIFYGROUPSPASS
+#include "zyx/Search/Passes.h.inc"
+} // namespace zyx::search
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace {
+
+struct VerifyGroups : zyx::search::impl::VerifyGroupsPassBase<VerifyGroups> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
+      if (isa<NodeOpInterface>(op) && !isa<ParameterOp>(op)) {
+        op->emitError("computes outside of a group");
+        return WalkResult::interrupt();
+      }
+      auto group = dyn_cast<GroupOp>(op);
+      if (!group)
+        return WalkResult::advance();
+      if (auto space = IterationSpace::compute(group); !space.isOk()) {
+        group.emitError() << "is no kernel: " << space.status().message();
+        return WalkResult::interrupt();
+      }
+      return WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
