@@ -10,6 +10,7 @@
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
+#include "zyx/Schedule/Passes.h"
 #include "zyx/Search/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +41,7 @@ inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   kernel::registerZyxKernelPasses();
   plan::registerZyxPlanPasses();
+  schedule::registerZyxSchedulePasses();
   search::registerZyxSearchPasses();
 }
 

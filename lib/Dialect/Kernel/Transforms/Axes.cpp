@@ -197,3 +197,10 @@ FailureOr<Axis> Axes::find(StringRef name, Operation *user) const {
     return user->emitOpError() << "has no axis called '" << name << "'";
   return *found;
 }
+
+std::optional<StringRef> Axes::name(Axis axis) const {
+  for (auto [known, tile, dim] : names)
+    if (of(tile, dim) == axis)
+      return known;
+  return std::nullopt;
+}

@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SCHEDULE_PASSES_TD
+#define ZYX_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
+  let summary = "Give every kernel of whole tiles a schedule for a machine";
+  let description = [{
+    Chooses from the target's record alone, so that the same kernel always gets the same schedule:
+
+    - a kernel with a dot gives blocks of rows and panels of columns to the grid, puts the panel of the
+      right factor into private memory where it is used often enough to pay, and walks the rows in
+      blocks whose sums fit the vector registers;
+    - a kernel with reductions gives each program one row of what is not combined, or some vectors of
+      columns where the contiguous axis is not combined;
+    - any other kernel gives each program a few thousand elements, contiguous ones first.
+
+    A kernel that has a schedule keeps it. Each choice is a remark.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">];
+  let dependentDialects = ["::zyx::kernel::KernelDialect"];
+}
+
+#endif // ZYX_SCHEDULE_PASSES_TD

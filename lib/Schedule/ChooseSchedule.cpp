@@ -1,0 +1,177 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Schedule/Passes.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace zyx::schedule {
+#define GEN_PASS_DEF_CHOOSESCHEDULEPASS
+#include "zyx/Schedule/Passes.h.inc"
+} // namespace zyx::schedule
+
+using namespace mlir;
+using namespace zyx::kernel;
+using zyx::target::TargetInfo;
+
+namespace {
+
+/// Elements that one program of an elementwise kernel computes: enough to hide what it costs to begin
+/// a program, few enough that the inputs of a long chain stay in the first cache.
+constexpr int64_t programElements = 4096;
+/// Programs that a kernel should have before its blocks grow further.
+constexpr int64_t enoughPrograms = 16;
+constexpr int64_t rowsPerBlock = 256;
+
+int64_t bytesOf(Value tile) {
+  Type element = cast<RankedTensorType>(tile.getType()).getElementType();
+  return std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+}
+
+/// Chooses for one kernel.
+class Chooser {
+public:
+  Chooser(FuncOp func, const Axes &axes, const TargetInfo &target) : func(func), axes(axes), target(target) {}
+
+  ScheduleAttr choose() {
+    func.walk([&](Operation *op) {
+      if (auto store = dyn_cast<StoreOp>(op))
+        stores.push_back(store);
+      else if (auto load = dyn_cast<LoadOp>(op))
+        loads.push_back(load);
+      else if (auto found = dyn_cast<DotOp>(op))
+        dots.push_back(found);
+      combines |= isa<ReduceOp, ScanOp>(op);
+    });
+    if (stores.empty())
+      return ScheduleAttr::get(func.getContext(), steps);
+    if (dots.size() == 1 && !combines)
+      chooseDot(dots.front());
+    else if (combines || !dots.empty())
+      chooseRows();
+    else
+      chooseElements();
+    return ScheduleAttr::get(func.getContext(), steps);
+  }
+
+private:
+  /// Axes that every store has and nothing combines, in the order of the first store.
+  SmallVector<Axis> parallelAxes() {
+    SmallVector<Axis> result;
+    for (Axis axis : axes.of(stores.front().getValue())) {
+      bool everywhere = llvm::all_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), axis); });
+      if (everywhere && !axes.isCombined(axis) && axes.extent(axis) > 1 && axes.name(axis))
+        result.push_back(axis);
+    }
+    return result;
+  }
+
+  bool isContiguous(Axis axis) {
+    int64_t score = 0;
+    for (LoadOp load : loads)
+      if (axes.contains(load.getResult(), axis)) {
+        auto view = load.getView().getDefiningOp<ViewOp>();
+        BlockAttr block = view.getMap().front();
+        for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
+          if (a == axis)
+            score += BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1;
+      }
+    return score > 0;
+  }
+
+  void grid(Axis axis, int64_t tile) {
+    if (tile < axes.extent(axis))
+      steps.push_back(GridStepAttr::get(func.getContext(), nameOf(axis), tile));
+  }
+  StringAttr nameOf(Axis axis) { return StringAttr::get(func.getContext(), *axes.name(axis)); }
+
+  void chooseDot(DotOp dot) {
+    unsigned rank = cast<RankedTensorType>(dot.getType()).getRank();
+    Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
+         k = axes.of(dot.getLhs(), rank - 1);
+    SmallVector<Axis> parallel = parallelAxes();
+    int64_t lanes = target.lanes(bytesOf(dot.getResult()));
+    int64_t panel = std::min<int64_t>(axes.extent(n), 2 * std::max<int64_t>(lanes, 2));
+    int64_t vectors = llvm::divideCeil(panel, lanes);
+    int64_t rows = std::clamp<int64_t>((target.vectorRegisters - 2 - vectors) / vectors, 1, 8);
+    int64_t panels = llvm::divideCeil(axes.extent(n), panel);
+    bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
+    for (Axis axis : parallel) {
+      if (axis == m)
+        grid(m, panels >= enoughPrograms ? axes.extent(m) : llvm::alignTo(rowsPerBlock, rows));
+      else if (axis == n)
+        grid(n, panel);
+      else
+        grid(axis, 1);
+    }
+    if (!mParallel || !nParallel)
+      return;
+    // A panel is read once per block of rows; copied into one piece it stays in the cache.
+    int64_t panelBytes = axes.extent(k) * llvm::alignTo(panel, lanes) * bytesOf(dot.getRhs());
+    if (axes.extent(m) >= 4 * rows && panelBytes <= target.privateBytes / 2)
+      steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
+    if (axes.extent(m) > rows)
+      steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
+  }
+
+  void chooseRows() {
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    for (Axis axis : parallelAxes())
+      grid(axis, isContiguous(axis) ? 4 * target.lanes(widest) : 1);
+  }
+
+  void chooseElements() {
+    SmallVector<Axis> parallel = parallelAxes();
+    llvm::DenseMap<Axis, int64_t> tiles;
+    int64_t left = programElements;
+    for (Axis axis : llvm::reverse(parallel)) {
+      tiles[axis] = std::min(axes.extent(axis), left);
+      left = std::max<int64_t>(left / tiles[axis], 1);
+    }
+    for (Axis axis : parallel)
+      grid(axis, tiles[axis]);
+  }
+
+  FuncOp func;
+  const Axes &axes;
+  const TargetInfo &target;
+  SmallVector<StoreOp> stores;
+  SmallVector<LoadOp> loads;
+  SmallVector<DotOp> dots;
+  bool combines = false;
+  SmallVector<Attribute> steps;
+};
+
+struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedule> {
+  using ChooseSchedulePassBase::ChooseSchedulePassBase;
+
+  void runOnOperation() override {
+    zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
+    if (!record) {
+      getOperation()->emitError() << record.status().message();
+      return signalPassFailure();
+    }
+    WalkResult result = getOperation()->walk([&](FuncOp func) {
+      if (func.getSchedule())
+        return WalkResult::advance();
+      unshareConstants(func);
+      FailureOr<Axes> axes = Axes::compute(func);
+      if (failed(axes))
+        return WalkResult::interrupt();
+      ScheduleAttr schedule = Chooser(func, *axes, *record).choose();
+      func.setScheduleAttr(schedule);
+      remark::passed(func.getLoc(), remark::RemarkOpts::name("ChooseSchedule").category("zyx-schedule"))
+          << func.getName() << ": " << llvm::formatv("{0}", schedule).str();
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
