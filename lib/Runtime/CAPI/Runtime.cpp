@@ -33,8 +33,8 @@ static_assert(static_cast<int>(DType::F8E5M2) == ZYX_F8E5M2);
 namespace {
 
 /// Made in advance, for when nothing can be made; shared and never released.
-zyx_error noMemory{Status::outOfMemory("the host has no memory left"),
-                   "out of memory: the host has no memory left"};
+zyx_error exhausted{Status::outOfMemory("the host has no memory or threads left"),
+                   "out of memory: the host has no memory or threads left"};
 
 /// Runs what a function of the surface does. The rooms below throw nothing themselves; what the
 /// standard library throws where memory or threads end stops here.
@@ -43,7 +43,7 @@ template <typename Body> zyx_error *guard(Body body) noexcept {
     Status status = body();
     return status.isOk() ? nullptr : new zyx_error{status, status.toString()};
   } catch (...) {
-    return &noMemory;
+    return &exhausted;
   }
 }
 
@@ -125,7 +125,7 @@ const char *zyx_error_get_message(const zyx_error *error) {
 }
 
 void zyx_error_release(zyx_error *error) {
-  if (error != &noMemory)
+  if (error != &exhausted)
     delete error;
 }
 

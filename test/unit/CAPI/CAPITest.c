@@ -195,6 +195,19 @@ static char *readAll(const char *path, size_t *size) {
   return bytes;
 }
 
+/* Run with little address space: the stacks of the threads do not fit. */
+static int testExhaustion(void) {
+  zyx_device *device = NULL;
+  zyx_device_options options;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.threads = 1000;
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY,
+        "out of memory: the host has no memory or threads left");
+  CHECK(device == NULL);
+  return failures != 0;
+}
+
 int main(int argc, char **argv) {
   zyx_device *device = NULL;
   zyx_executor *executor = NULL;
@@ -203,6 +216,8 @@ int main(int argc, char **argv) {
   char *bytes;
   if (argc != 2)
     return 2;
+  if (strcmp(argv[1], "--exhaust") == 0)
+    return testExhaustion();
   bytes = readAll(argv[1], &size);
   testErrors();
   memset(&options, 0, sizeof(options));
