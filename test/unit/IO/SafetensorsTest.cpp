@@ -99,9 +99,10 @@ TEST(SafetensorsTest, SurvivesEveryFlippedByteOfTheHeader) {
       TemporaryPath path("flip.safetensors");
       writeBytes(path, bytes);
       auto opened = SafetensorsFile::open(path);
-      if (opened.isOk())
+      if (opened.isOk()) {
         for (const SafetensorsFile::Entry &entry : opened->tensors())
           EXPECT_TRUE(opened->read(entry.name).isOk());
+      }
     }
 }
 
