@@ -5,6 +5,7 @@
 #ifndef ZYX_PIPELINES_INITALL_H
 #define ZYX_PIPELINES_INITALL_H
 
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
@@ -14,6 +15,7 @@
 #include "zyx/Search/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,9 +31,9 @@ namespace zyx {
 /// Every dialect that a file of ours may hold: our own, and those of upstream that our lowerings
 /// use.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
-                  mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
-                  mlir::vector::VectorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::NVVM::NVVMDialect,
+                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<graph::ir::GraphDialect, kernel::KernelDialect, plan::PlanDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
@@ -40,6 +42,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   kernel::registerZyxKernelPasses();
+  kernel::registerZyxKernelToLLVMPasses();
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
   search::registerZyxSearchPasses();

@@ -61,11 +61,14 @@ Result<std::unique_ptr<llvm::TargetMachine>> createMachine(const TargetInfo &tar
     return Status::unsupported("this LLVM makes no code for the processor it runs on: " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // A TargetMachine would only print a warning.
+  std::unique_ptr<llvm::MCSubtargetInfo> subtargets(
+      llvmTarget->createMCSubtargetInfo(triple, "", ""));
+  if (!subtargets->isCPUStringValid(target.cpu))
+    return Status::invalidArgument("LLVM knows no processor '" + target.cpu + "'");
   std::unique_ptr<llvm::TargetMachine> machine(llvmTarget->createTargetMachine(
       triple, target.cpu, target.featureString(), options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Default, /*JIT=*/false));
-  if (!machine->getMCSubtargetInfo()->isCPUStringValid(target.cpu))
-    return Status::invalidArgument("LLVM knows no processor '" + target.cpu + "'");
   return machine;
 }
 

@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CONVERSION_KERNELTOLLVM_PASSES_TD
+#define ZYX_CONVERSION_KERNELTOLLVM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertKernelToLLVMPass : Pass<"zyx-convert-kernel-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Kernels in the lowered form become functions of the LLVM dialect, for CPUs";
+  let description = [{
+    Each `kernel.func @k` becomes two functions. `@k(args, begin, end)` is what the runtime calls: `args`
+    points at a pointer to the buffers' addresses and a pointer to the 64-bit scalars, and the programs of
+    the grid with linear (row-major) numbers from `begin` below `end` are run. It unpacks the arguments for
+    `@k.body`, whose pointers are `noalias`: LLVM knows no other way to say that buffers do not overlap.
+
+    - A view is gone: its offset and strides become address arithmetic in 64 bits. A vector whose innermost
+      stride is not 1 is gathered and scattered.
+    - `i1` in memory is a byte. `f16`, `bf16`, `f8E4M3FN` and `f8E5M2` are their bits; arithmetic on `f16` and
+      `bf16` is done in `f32` and rounded after every op, and `f64` is rounded once on its way to them.
+    - Private allocations are on the stack, 64-byte aligned, at most `private-bytes` a kernel: a worker thread
+      has 1 MiB of stack.
+    - No fast-math flag is added. A `vector.reduction` keeps the ones that it carries.
+
+    Tiles, shared memory and threads have no meaning here and are refused.
+  }];
+  let options = [Option<"privateBytes", "private-bytes", "int64_t", "512 << 10",
+    "the most that a kernel may allocate on the stack">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+    "::mlir::math::MathDialect"];
+}
+
+#endif // ZYX_CONVERSION_KERNELTOLLVM_PASSES_TD

@@ -1,0 +1,183 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Detail.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace zyx::kernel {
+namespace {
+
+/// Names a function that the module does not have yet.
+std::string freshName(ModuleOp module, StringRef wanted) {
+  std::string name = wanted.str();
+  for (unsigned i = 0; module.lookupSymbol(name); ++i)
+    name = (wanted + "." + Twine(i)).str();
+  return name;
+}
+
+LLVM::LLVMFuncOp createFunction(OpBuilder &builder, Location loc, StringRef name,
+                                ArrayRef<Type> arguments, LLVM::Linkage linkage) {
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), arguments);
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type, linkage);
+  // Keeps unwind tables out of the object.
+  function.setPassthroughAttr(builder.getArrayAttr(builder.getStringAttr("nounwind")));
+  return function;
+}
+
+/// `@k`: unpacks the arguments, and returns at once where the range is empty.
+void createEntry(OpBuilder &builder, FuncOp func, LLVM::LLVMFuncOp body, StringRef name) {
+  Location loc = func.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
+  LLVM::LLVMFuncOp entry =
+      createFunction(builder, loc, name, {pointer, i64, i64}, LLVM::Linkage::External);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *start = entry.addEntryBlock(builder);
+  Block *run = builder.createBlock(&entry.getBody(), entry.getBody().end());
+  Block *end = builder.createBlock(&entry.getBody(), entry.getBody().end());
+  Value begin = start->getArgument(1), limit = start->getArgument(2);
+
+  builder.setInsertionPointToEnd(start);
+  Value any = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, begin, limit);
+  LLVM::CondBrOp::create(builder, loc, any, run, end);
+
+  builder.setInsertionPointToEnd(run);
+  // struct KernelArgs { void *const *buffers; const int64_t *scalars; }
+  auto field = [&](Value base, Type element, int64_t index) -> Value {
+    return LLVM::GEPOp::create(builder, loc, pointer, element, base,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  };
+  Value args = start->getArgument(0);
+  Value buffers = LLVM::LoadOp::create(builder, loc, pointer, args);
+  Value scalars = LLVM::LoadOp::create(builder, loc, pointer, field(args, pointer, 1));
+  SmallVector<Value> operands;
+  int64_t numBuffers = 0, numScalars = 0;
+  for (Type type : func.getArgumentTypes()) {
+    if (isa<BufferType>(type)) {
+      Value slot = field(buffers, pointer, numBuffers++);
+      operands.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
+      continue;
+    }
+    Value slot = field(scalars, i64, numScalars++);
+    Value scalar = LLVM::LoadOp::create(builder, loc, i64, slot);
+    if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() < 64)
+      scalar = LLVM::TruncOp::create(builder, loc, type, scalar);
+    operands.push_back(scalar);
+  }
+  operands.append({begin, limit});
+  LLVM::CallOp::create(builder, loc, body, operands);
+  LLVM::BrOp::create(builder, loc, end);
+
+  builder.setInsertionPointToEnd(end);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (type.isIndex() && value.getType().isInteger())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  return UnrealizedConversionCastOp::create(builder, loc, type, value).getResult(0);
+}
+
+/// The grid becomes a loop over linear program numbers.
+void lowerGrid(GridOp grid, Value begin, Value end) {
+  OpBuilder builder(grid);
+  Location loc = grid.getLoc();
+  Type index = builder.getIndexType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+
+  // Programs along each dimension.
+  SmallVector<Value> counts;
+  for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
+    if (auto value = getConstantIntValue(extent)) {
+      counts.push_back(constant(llvm::divideCeil(*value, step)));
+      continue;
+    }
+    Value rounded = arith::AddIOp::create(builder, loc, cast<Value>(extent), constant(step - 1));
+    counts.push_back(arith::DivUIOp::create(builder, loc, rounded, constant(step)));
+  }
+  auto loop = scf::ForOp::create(builder, loc, cast(builder, loc, begin, index),
+                                 cast(builder, loc, end, index), constant(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  Value rest = loop.getInductionVar();
+  Block *body = &grid.getBody().front();
+  SmallVector<Value> indices(counts.size());
+  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
+    Value position = rest;
+    if (dim > 0) {
+      position = arith::RemUIOp::create(builder, loc, rest, counts[dim]);
+      rest = arith::DivUIOp::create(builder, loc, rest, counts[dim]);
+    }
+    int64_t step = grid.getSteps()[dim];
+    indices[dim] =
+        step == 1 ? position : arith::MulIOp::create(builder, loc, position, constant(step));
+  }
+  body->getTerminator()->erase();
+  IRRewriter rewriter(builder);
+  rewriter.inlineBlockBefore(body, loop.getBody()->getTerminator(), indices);
+  grid.erase();
+}
+
+} // namespace
+
+FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
+  Location loc = func.getLoc();
+  if (func.getThreads().value_or(1) != 1 || func.getCluster().value_or(1) != 1)
+    return func.emitOpError() << "asks for " << func.getThreads().value_or(1)
+                              << " threads in a cluster of " << func.getCluster().value_or(1)
+                              << "; on a CPU a program is one thread";
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError("has a body of several blocks, where loops and branches must be scf");
+  OpBuilder builder(func);
+  auto pointer = LLVM::LLVMPointerType::get(func.getContext());
+  Type i64 = builder.getI64Type();
+  SmallVector<Type> types;
+  for (Type type : func.getArgumentTypes()) {
+    if (isa<FloatType>(type))
+      return func.emitOpError() << "takes a scalar of type " << type
+                                << "; scalars are passed as 64-bit integers";
+    types.push_back(isa<BufferType>(type) ? Type(pointer) : type.isIndex() ? i64 : type);
+  }
+  types.append({i64, i64});
+
+  std::string name = func.getName().str();
+  ModuleOp module = func->getParentOfType<ModuleOp>();
+  LLVM::LLVMFuncOp body = createFunction(builder, loc, freshName(module, name + ".body"), types,
+                                         LLVM::Linkage::Internal);
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (isa<BufferType>(type)) {
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(), builder.getUnitAttr());
+    }
+  createEntry(builder, func, body, freshName(module, name + ".entry"));
+  auto entry = cast<LLVM::LLVMFuncOp>(*std::prev(builder.getInsertionPoint()));
+
+  Block *start = body.addEntryBlock(builder);
+  builder.setInsertionPointToStart(start);
+  SmallVector<Value> arguments;
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    arguments.push_back(cast(builder, loc, start->getArgument(i), type));
+  Block *code = &func.getBody().front();
+  code->getTerminator()->erase();
+  IRRewriter rewriter(builder);
+  rewriter.setInsertionPointToEnd(start);
+  rewriter.inlineBlockBefore(code, start, start->end(), arguments);
+  rewriter.setInsertionPointToEnd(start);
+  LLVM::ReturnOp::create(rewriter, loc, ValueRange());
+  unsigned last = start->getNumArguments();
+  for (GridOp grid : llvm::make_early_inc_range(start->getOps<GridOp>()))
+    lowerGrid(grid, start->getArgument(last - 2), start->getArgument(last - 1));
+  func.erase();
+  entry.setSymName(name);
+  return body;
+}
+
+} // namespace zyx::kernel

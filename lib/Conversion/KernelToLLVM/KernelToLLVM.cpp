@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+
+#include "Detail.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_CONVERTKERNELTOLLVMPASS
+#include "zyx/Conversion/KernelToLLVM/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+struct ConvertKernelToLLVM
+    : zyx::kernel::impl::ConvertKernelToLLVMPassBase<ConvertKernelToLLVM> {
+  using ConvertKernelToLLVMPassBase::ConvertKernelToLLVMPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    LowerToLLVMOptions options(context);
+    options.overrideIndexBitwidth(64);
+    converter = std::make_shared<LLVMTypeConverter>(context, options);
+    RewritePatternSet set(context);
+    populateSCFToControlFlowConversionPatterns(set);
+    cf::populateControlFlowToLLVMConversionPatterns(*converter, set);
+    arith::populateCeilFloorDivExpandOpsPatterns(set);
+    arith::populateArithToLLVMConversionPatterns(*converter, set);
+    populateMathToLLVMConversionPatterns(*converter, set);
+    populateVectorToLLVMConversionPatterns(*converter, set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> bodies;
+    for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
+      if (failed(body) || failed(lowerMemory(*body, privateBytes)) || failed(lowerSmallFloats(*body)))
+        return signalPassFailure();
+      bodies.push_back(*body);
+    }
+    ConversionTarget target(getContext());
+    target.addLegalDialect<LLVM::LLVMDialect>();
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyFullConversion(bodies, target, patterns, config)))
+      signalPassFailure();
+  }
+
+private:
+  std::shared_ptr<LLVMTypeConverter> converter;
+  FrozenRewritePatternSet patterns;
+};
+
+} // namespace

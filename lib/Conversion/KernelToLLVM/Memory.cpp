@@ -1,0 +1,402 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Detail.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace zyx::kernel {
+namespace {
+
+/// Where the elements of a view lie: base + (offset + sum(index * stride)) elements.
+struct Place {
+  Value base;
+  OpFoldResult offset;
+  SmallVector<OpFoldResult> strides;
+};
+
+class MemoryLowering {
+public:
+  MemoryLowering(LLVM::LLVMFuncOp body, int64_t privateBytes)
+      : body(body), privateBytes(privateBytes), builder(body.getContext()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult lower(ViewOp view);
+  LogicalResult lower(AllocOp alloc);
+  LogicalResult lower(SubviewOp subview);
+  LogicalResult lower(LoadOp load);
+  LogicalResult lower(StoreOp store);
+  void lower(vector::CreateMaskOp mask);
+  void lower(vector::ConstantMaskOp mask);
+  void lower(vector::StepOp step);
+
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  OpFoldResult expand(AffineExpr expr, ValueRange symbols);
+  /// offset + sum(index * stride) with the innermost dimension added last, so that what a loop
+  /// over it leaves alone can be hoisted.
+  OpFoldResult linear(const Place &place, ValueRange indices);
+  OpFoldResult add(OpFoldResult a, OpFoldResult b);
+  OpFoldResult multiply(OpFoldResult a, OpFoldResult b);
+  Value materialize(OpFoldResult value);
+  /// base + linear, in elements of `type`. Where all lanes are masked off it may lie outside.
+  Value address(const Place &place, ValueRange indices, Type type, bool masked = false);
+  /// One address per lane, for a vector whose innermost stride is not 1.
+  Value addresses(const Place &place, ValueRange indices, VectorType type);
+  /// The place of a view operand; null, after an error, where the view is not made by an op here.
+  const Place *placeOf(Operation *user, Value view);
+  bool isContiguous(const Place &place) {
+    return place.strides.empty() || getConstantIntValue(place.strides.back()) == 1;
+  }
+  Value mask(Value given, int64_t lanes);
+
+  LLVM::LLVMFuncOp body;
+  int64_t privateBytes, allocated = 0;
+  OpBuilder builder;
+  Location loc = body.getLoc();
+  DenseMap<Value, Place> places;
+};
+
+LLVM::LLVMPointerType pointerType(MLIRContext *context) { return LLVM::LLVMPointerType::get(context); }
+
+/// The type that an element has in memory: i1 is a byte, small floats are their bits.
+Type memoryType(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(memoryType(vector.getElementType()));
+  if (type.isInteger(1))
+    return IntegerType::get(type.getContext(), 8);
+  if (isSmallFloat(type))
+    return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+  return type;
+}
+
+int64_t elementBytes(Type type) { return memoryType(getElementTypeOrSelf(type)).getIntOrFloatBitWidth() / 8; }
+
+OpFoldResult MemoryLowering::expand(AffineExpr expr, ValueRange symbols) {
+  if (auto constant = BlockAttr::constant(expr))
+    return builder.getIndexAttr(*constant);
+  return affine::expandAffineExpr(builder, loc, expr, {}, symbols);
+}
+
+OpFoldResult MemoryLowering::add(OpFoldResult a, OpFoldResult b) {
+  auto x = getConstantIntValue(a), y = getConstantIntValue(b);
+  if (x && y)
+    return builder.getIndexAttr(*x + *y);
+  if (x == 0)
+    return b;
+  if (y == 0)
+    return a;
+  return arith::AddIOp::create(builder, loc, materialize(a), materialize(b),
+                               arith::IntegerOverflowFlags::nsw)
+      .getResult();
+}
+
+OpFoldResult MemoryLowering::multiply(OpFoldResult a, OpFoldResult b) {
+  auto x = getConstantIntValue(a), y = getConstantIntValue(b);
+  if (x && y)
+    return builder.getIndexAttr(*x * *y);
+  if (x == 0 || y == 0)
+    return builder.getIndexAttr(0);
+  if (x == 1)
+    return b;
+  if (y == 1)
+    return a;
+  return arith::MulIOp::create(builder, loc, materialize(a), materialize(b),
+                               arith::IntegerOverflowFlags::nsw)
+      .getResult();
+}
+
+Value MemoryLowering::materialize(OpFoldResult value) {
+  if (auto constant = getConstantIntValue(value))
+    return index(*constant);
+  return cast<Value>(value);
+}
+
+OpFoldResult MemoryLowering::linear(const Place &place, ValueRange indices) {
+  OpFoldResult sum = place.offset;
+  for (auto [i, stride] : llvm::zip(indices, place.strides)) {
+    OpFoldResult position = i;
+    if (auto constant = getConstantIntValue(i))
+      position = builder.getIndexAttr(*constant);
+    sum = add(sum, multiply(position, stride));
+  }
+  return sum;
+}
+
+Value MemoryLowering::address(const Place &place, ValueRange indices, Type type, bool masked) {
+  OpFoldResult offset = linear(place, indices);
+  auto constant = getConstantIntValue(offset);
+  if (constant == 0)
+    return place.base;
+  Value offset64 =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(offset));
+  return LLVM::GEPOp::create(builder, loc, place.base.getType(), memoryType(getElementTypeOrSelf(type)),
+                             place.base, ArrayRef<LLVM::GEPArg>{offset64},
+                             masked ? LLVM::GEPNoWrapFlags::none : LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value MemoryLowering::addresses(const Place &place, ValueRange indices, VectorType type) {
+  int64_t lanes = type.getNumElements();
+  auto i64s = VectorType::get({lanes}, builder.getI64Type());
+  SmallVector<int64_t> counts(lanes);
+  std::iota(counts.begin(), counts.end(), 0);
+  Value lane = arith::ConstantOp::create(builder, loc, i64s, builder.getI64VectorAttr(counts));
+  auto splat = [&](OpFoldResult value) -> Value {
+    Value i64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(value));
+    return vector::BroadcastOp::create(builder, loc, i64s, i64);
+  };
+  Value offsets = arith::MulIOp::create(builder, loc, lane, splat(place.strides.back()));
+  offsets = arith::AddIOp::create(builder, loc, offsets, splat(linear(place, indices)));
+  auto pointers = VectorType::get({lanes}, pointerType(builder.getContext()));
+  return LLVM::GEPOp::create(builder, loc, pointers, memoryType(type.getElementType()), place.base,
+                             ArrayRef<LLVM::GEPArg>{offsets});
+}
+
+const Place *MemoryLowering::placeOf(Operation *user, Value view) {
+  auto found = places.find(view);
+  if (found != places.end())
+    return &found->second;
+  user->emitOpError("uses a view that comes out of control flow");
+  return nullptr;
+}
+
+LogicalResult MemoryLowering::lower(ViewOp view) {
+  BlockAttr block = view.getMap().front();
+  if (!view.getMap().isSingleBlock() || block.hasValid())
+    return view.emitOpError("has a map that is not one whole block");
+  auto argument = view.getBuffer().getDefiningOp<UnrealizedConversionCastOp>();
+  Place place{argument.getInputs().front(), expand(block.getOffset(), view.getSymbols()), {}};
+  for (AffineExpr stride : block.getStrides())
+    place.strides.push_back(expand(stride, view.getSymbols()));
+  places[view] = std::move(place);
+  return success();
+}
+
+void rowMajor(ArrayRef<int64_t> shape, SmallVectorImpl<OpFoldResult> &strides, Builder &builder) {
+  strides.resize(shape.size());
+  int64_t stride = 1;
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+    strides[dim] = builder.getIndexAttr(stride);
+    stride *= shape[dim];
+  }
+}
+
+LogicalResult MemoryLowering::lower(AllocOp alloc) {
+  ViewType type = alloc.getType();
+  if (type.getSpace() != Space::Private)
+    return alloc.emitOpError("asks for shared memory, which a program on a CPU does not have");
+  int64_t elements = ShapedType::getNumElements(type.getShape());
+  allocated += llvm::alignTo(elements * elementBytes(type.getElementType()), 64);
+  if (allocated > privateBytes)
+    return alloc.emitOpError() << "brings the kernel's private memory to " << allocated
+                               << " bytes; the stack has room for " << privateBytes;
+  Place place{{}, builder.getIndexAttr(0), {}};
+  rowMajor(type.getShape(), place.strides, builder);
+  // In the entry block an allocation is part of the frame, once for all programs.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&body.getBody().front());
+  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(elements));
+  place.base = LLVM::AllocaOp::create(builder, loc, pointerType(builder.getContext()),
+                                      memoryType(type.getElementType()), count, /*alignment=*/64);
+  places[alloc] = std::move(place);
+  return success();
+}
+
+LogicalResult MemoryLowering::lower(SubviewOp subview) {
+  const Place *whole = placeOf(subview, subview.getView());
+  if (!whole)
+    return failure();
+  Place place{whole->base, linear(*whole, subview.getIndices()), {}};
+  size_t dropped = whole->strides.size() - subview.getType().getRank();
+  place.strides.assign(whole->strides.begin() + dropped, whole->strides.end());
+  places[subview] = std::move(place);
+  return success();
+}
+
+/// The mask as a vector; a scalar's is a vector of one.
+Value MemoryLowering::mask(Value given, int64_t lanes) {
+  if (!given)
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true));
+  if (isa<VectorType>(given.getType()))
+    return given;
+  return vector::BroadcastOp::create(builder, loc, VectorType::get({lanes}, builder.getI1Type()), given);
+}
+
+/// Bits in memory to the value that they stand for.
+Value fromMemory(OpBuilder &builder, Location loc, Value bits, Type type) {
+  if (getElementTypeOrSelf(type).isInteger(1)) {
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, zero);
+  }
+  return bits.getType() == type ? bits : arith::BitcastOp::create(builder, loc, type, bits);
+}
+
+Value toMemory(OpBuilder &builder, Location loc, Value value) {
+  Type type = memoryType(value.getType());
+  if (getElementTypeOrSelf(value.getType()).isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, type, value);
+  return type == value.getType() ? value : arith::BitcastOp::create(builder, loc, type, value);
+}
+
+LogicalResult MemoryLowering::lower(LoadOp load) {
+  const Place *place = placeOf(load, load.getView());
+  if (!place)
+    return failure();
+  Type type = load.getType(), stored = memoryType(type);
+  if (isa<TensorType>(type))
+    return load.emitOpError("loads a tile, which the lowered form does not have");
+  unsigned alignment = elementBytes(type);
+  auto vector = dyn_cast<VectorType>(type);
+  bool contiguous = !vector || isContiguous(*place);
+  bool splat = !contiguous && getConstantIntValue(place->strides.back()) == 0;
+
+  Value bits;
+  if (!load.getMask() && (contiguous || splat)) {
+    Type access = splat ? getElementTypeOrSelf(stored) : stored;
+    bits = LLVM::LoadOp::create(builder, loc, access, address(*place, load.getIndices(), type), alignment);
+    if (splat)
+      bits = vector::BroadcastOp::create(builder, loc, stored, bits);
+  } else {
+    auto access = VectorType::get({vector ? vector.getNumElements() : 1}, getElementTypeOrSelf(stored));
+    Value lanes = mask(load.getMask(), access.getNumElements());
+    Value other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(access));
+    if (load.getOther())
+      other = vector::BroadcastOp::create(builder, loc, access, toMemory(builder, loc, load.getOther()));
+    if (contiguous)
+      bits = LLVM::MaskedLoadOp::create(builder, loc, access,
+                                        address(*place, load.getIndices(), type, true), lanes, other, builder.getI32IntegerAttr(alignment),
+                                        /*nontemporal=*/nullptr);
+    else
+      bits = LLVM::masked_gather::create(builder, loc, access, addresses(*place, load.getIndices(), vector),
+                                         lanes, other, builder.getI32IntegerAttr(alignment));
+    if (!vector)
+      bits = vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0});
+  }
+  load.replaceAllUsesWith(fromMemory(builder, loc, bits, type));
+  load.erase();
+  return success();
+}
+
+LogicalResult MemoryLowering::lower(StoreOp store) {
+  const Place *place = placeOf(store, store.getView());
+  if (!place)
+    return failure();
+  Type type = store.getValue().getType();
+  if (isa<TensorType>(type))
+    return store.emitOpError("stores a tile, which the lowered form does not have");
+  unsigned alignment = elementBytes(type);
+  auto vector = dyn_cast<VectorType>(type);
+  bool contiguous = !vector || isContiguous(*place);
+  Value bits = toMemory(builder, loc, store.getValue());
+  if (!store.getMask() && contiguous) {
+    LLVM::StoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type), alignment);
+  } else {
+    if (!vector)
+      bits = vector::BroadcastOp::create(builder, loc, VectorType::get({1}, bits.getType()), bits);
+    Value lanes = mask(store.getMask(), cast<VectorType>(bits.getType()).getNumElements());
+    if (contiguous)
+      LLVM::MaskedStoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type, true),
+                                  lanes, alignment);
+    else
+      LLVM::masked_scatter::create(builder, loc, bits, addresses(*place, store.getIndices(), vector),
+                                   lanes, alignment);
+  }
+  store.erase();
+  return success();
+}
+
+/// Lanes below a bound. The bound is clamped first: compared in 32 bits, one native vector is enough.
+void MemoryLowering::lower(vector::CreateMaskOp mask) {
+  auto type = mask.getType();
+  int64_t lanes = type.getNumElements();
+  Value bound = mask.getOperands().front();
+  bound = arith::MaxSIOp::create(builder, loc, bound, index(0));
+  bound = arith::MinSIOp::create(builder, loc, bound, index(lanes));
+  bound = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), bound);
+  auto i32s = VectorType::get({lanes}, builder.getI32Type());
+  SmallVector<int32_t> counts(lanes);
+  std::iota(counts.begin(), counts.end(), 0);
+  Value lane = arith::ConstantOp::create(builder, loc, i32s, builder.getI32VectorAttr(counts));
+  Value bounds = vector::BroadcastOp::create(builder, loc, i32s, bound);
+  mask.replaceAllUsesWith(
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lane, bounds).getResult());
+  mask.erase();
+}
+
+void MemoryLowering::lower(vector::ConstantMaskOp mask) {
+  VectorType type = mask.getType();
+  SmallVector<bool> lanes(type.getNumElements());
+  std::fill_n(lanes.begin(), mask.getMaskDimSizes().front(), true);
+  mask.replaceAllUsesWith(
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, lanes)).getResult());
+  mask.erase();
+}
+
+void MemoryLowering::lower(vector::StepOp step) {
+  VectorType type = step.getType();
+  SmallVector<APInt> counts;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    counts.emplace_back(64, i);
+  step.replaceAllUsesWith(
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, counts)).getResult());
+  step.erase();
+}
+
+LogicalResult MemoryLowering::run() {
+  SmallVector<Operation *> ops;
+  body.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  SmallVector<Operation *> views;
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    loc = op->getLoc();
+    LogicalResult lowered = success();
+    if (isa<ViewOp, AllocOp, SubviewOp>(op))
+      views.push_back(op);
+    if (auto view = dyn_cast<ViewOp>(op))
+      lowered = lower(view);
+    else if (auto alloc = dyn_cast<AllocOp>(op))
+      lowered = lower(alloc);
+    else if (auto subview = dyn_cast<SubviewOp>(op))
+      lowered = lower(subview);
+    else if (auto load = dyn_cast<LoadOp>(op))
+      lowered = lower(load);
+    else if (auto store = dyn_cast<StoreOp>(op))
+      lowered = lower(store);
+    else if (auto mask = dyn_cast<vector::CreateMaskOp>(op); mask && mask.getType().getRank() == 1)
+      lower(mask);
+    else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op); mask && mask.getType().getRank() == 1)
+      lower(mask);
+    else if (auto step = dyn_cast<vector::StepOp>(op))
+      lower(step);
+    else if (isa<KernelDialect>(op->getDialect()))
+      lowered = op->emitOpError("has no meaning for a program on a CPU");
+    if (failed(lowered))
+      return failure();
+  }
+  for (Operation *view : llvm::reverse(views)) {
+    if (!view->use_empty())
+      return view->emitOpError("makes a view that goes into control flow");
+    view->erase();
+  }
+  for (auto argument : llvm::make_early_inc_range(body.getOps<UnrealizedConversionCastOp>()))
+    if (argument.use_empty())
+      argument.erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult lowerMemory(LLVM::LLVMFuncOp body, int64_t privateBytes) {
+  return MemoryLowering(body, privateBytes).run();
+}
+
+} // namespace zyx::kernel

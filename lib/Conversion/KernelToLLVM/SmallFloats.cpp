@@ -1,0 +1,291 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Detail.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace zyx::kernel {
+
+bool isSmallFloat(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(element);
+}
+
+namespace {
+
+/// The same shape with another element type.
+Type like(Type shape, Type element) {
+  if (auto vector = dyn_cast<VectorType>(shape))
+    return vector.clone(element);
+  return element;
+}
+
+/// Integers as wide as the floats.
+Type bitsType(Type type) {
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return like(type, IntegerType::get(type.getContext(), width));
+}
+
+/// Builds conversions out of integer arithmetic, on scalars and vectors alike.
+class FloatBits {
+public:
+  FloatBits(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  /// Any small float to f32, exactly.
+  Value extend(Value small) {
+    Type element = getElementTypeOrSelf(small.getType());
+    if (isa<Float16Type>(element))
+      return extendHalf(bits(small));
+    if (isa<BFloat16Type>(element))
+      return arith::BitcastOp::create(b, loc, f32(small), shl(extend32(bits(small)), 16));
+    // f8E5M2 is the upper byte of f16.
+    if (isa<Float8E5M2Type>(element)) {
+      Value wide = arith::ExtUIOp::create(b, loc, like(small.getType(), b.getI16Type()), bits(small));
+      return extendHalf(arith::ShLIOp::create(b, loc, wide, constant(wide.getType(), 8)));
+    }
+    return extendF8E4M3FN(bits(small));
+  }
+
+  /// f32 or f64 to a small float, rounded once, to nearest even.
+  Value truncate(Value wide, Type result) {
+    Type element = getElementTypeOrSelf(result);
+    if (getElementTypeOrSelf(wide.getType()).isF64())
+      wide = roundToOdd(wide);
+    Value bits;
+    if (isa<Float16Type>(element))
+      bits = truncateHalf(wide);
+    else if (isa<BFloat16Type>(element))
+      bits = truncateBFloat16(wide);
+    else
+      bits = truncateF8(wide, isa<Float8E5M2Type>(element));
+    return arith::BitcastOp::create(b, loc, result, bits);
+  }
+
+private:
+  Type f32(Value shape) { return like(shape.getType(), b.getF32Type()); }
+  Type i32(Value shape) { return like(shape.getType(), b.getI32Type()); }
+  Value constant(Type type, int64_t value) {
+    Type element = getElementTypeOrSelf(type);
+    TypedAttr attr = b.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value,
+                                                     /*isSigned=*/false, /*implicitTrunc=*/true));
+    if (auto vector = dyn_cast<VectorType>(type))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(b, loc, attr);
+  }
+  Value constantF32(Value shape, float value) {
+    TypedAttr attr = b.getF32FloatAttr(value);
+    if (auto vector = dyn_cast<VectorType>(f32(shape)))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(b, loc, attr);
+  }
+  Value bits(Value small) {
+    return arith::BitcastOp::create(b, loc, bitsType(small.getType()), small);
+  }
+  Value extend32(Value bits) { return arith::ExtUIOp::create(b, loc, i32(bits), bits); }
+  Value shl(Value x, int64_t by) { return arith::ShLIOp::create(b, loc, x, constant(x.getType(), by)); }
+  Value shr(Value x, int64_t by) { return arith::ShRUIOp::create(b, loc, x, constant(x.getType(), by)); }
+  Value conjunction(Value x, int64_t y) { return arith::AndIOp::create(b, loc, x, constant(x.getType(), y)); }
+  Value disjunction(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value add(Value x, int64_t y) { return add(x, constant(x.getType(), y)); }
+  Value select(Value c, Value x, Value y) { return arith::SelectOp::create(b, loc, c, x, y); }
+  Value compare(arith::CmpIPredicate p, Value x, int64_t y) {
+    return arith::CmpIOp::create(b, loc, p, x, constant(x.getType(), y));
+  }
+  Value compare(arith::CmpFPredicate p, Value x, Value y) { return arith::CmpFOp::create(b, loc, p, x, y); }
+
+  // LLVM's half, which the processor converts.
+  Value extendHalf(Value bits16) {
+    Value half = LLVM::BitcastOp::create(b, loc, like(bits16.getType(), b.getF16Type()), bits16);
+    return LLVM::FPExtOp::create(b, loc, f32(bits16), half);
+  }
+  Value truncateHalf(Value wide) {
+    Value half = LLVM::FPTruncOp::create(b, loc, like(wide.getType(), b.getF16Type()), wide);
+    return LLVM::BitcastOp::create(b, loc, like(wide.getType(), b.getI16Type()), half);
+  }
+
+  // vcvtneps2bf16 would flush denormals.
+  Value truncateBFloat16(Value wide) {
+    Value bits = arith::BitcastOp::create(b, loc, i32(wide), wide);
+    Value even = conjunction(shr(bits, 16), 1);
+    Value rounded = add(add(bits, 0x7fff), even);
+    Value quiet = disjunction(bits, constant(bits.getType(), 0x400000));
+    Value nan = compare(arith::CmpFPredicate::UNO, wide, wide);
+    Value upper = shr(select(nan, quiet, rounded), 16);
+    return arith::TruncIOp::create(b, loc, like(wide.getType(), b.getI16Type()), upper);
+  }
+
+  Value extendF8E4M3FN(Value bits8) {
+    Value bits = extend32(bits8);
+    Value sign = shl(conjunction(bits, 0x80), 24);
+    Value magnitude = conjunction(bits, 0x7f);
+    // Placed behind a float's exponent, the value is 2^120 times too small, denormals included.
+    Value scaled = arith::BitcastOp::create(b, loc, f32(bits8), shl(magnitude, 20));
+    Value value = arith::MulFOp::create(b, loc, scaled, constantF32(bits8, 0x1p120f));
+    Value number = arith::BitcastOp::create(b, loc, i32(bits8), value);
+    Value nan = compare(arith::CmpIPredicate::eq, magnitude, 0x7f);
+    Value quiet = constant(number.getType(), 0x7fc00000);
+    return arith::BitcastOp::create(b, loc, f32(bits8), disjunction(select(nan, quiet, number), sign));
+  }
+
+  Value truncateF8(Value wide, bool e5m2) {
+    // Bits of the mantissa that go, and the bits of 2^(1 - bias), the smallest normal number.
+    int64_t dropped = e5m2 ? 21 : 20, bias = e5m2 ? 15 : 7;
+    int64_t smallest = (1 - bias + 127) << 23;
+    // The first magnitude that overflows: infinity of e5m2, NaN of e4m3fn.
+    int64_t overflow = e5m2 ? 0x7c : 0x7f;
+    Value bits = arith::BitcastOp::create(b, loc, i32(wide), wide);
+    Value sign = shr(conjunction(bits, 0x80000000), 24);
+    Value magnitude = conjunction(bits, 0x7fffffff);
+
+    Value even = conjunction(shr(magnitude, dropped), 1);
+    Value rounded = add(add(magnitude, (int64_t(1) << (dropped - 1)) - 1), even);
+    Value normal = shr(add(rounded, -((127 - bias) << 23)), dropped);
+    // A number whose last place is the smallest denormal rounds there by being added.
+    float anchor = e5m2 ? 0x1p7f : 0x1p14f;
+    Value absolute = arith::BitcastOp::create(b, loc, f32(wide), magnitude);
+    Value sum = arith::AddFOp::create(b, loc, absolute, constantF32(wide, anchor));
+    Value anchorBits = arith::BitcastOp::create(b, loc, i32(wide), constantF32(wide, anchor));
+    Value sumBits = arith::BitcastOp::create(b, loc, i32(wide), sum);
+    Value denormal = arith::SubIOp::create(b, loc, sumBits, anchorBits);
+
+    Value result = select(compare(arith::CmpIPredicate::ult, magnitude, smallest), denormal, normal);
+    Value large = compare(arith::CmpIPredicate::ugt, result, overflow);
+    // An infinite or huge f32 wraps around in `normal`, so it is recognised by itself.
+    Value huge = compare(arith::CmpIPredicate::uge, magnitude, (127 + (e5m2 ? 16 : 9)) << 23);
+    Value limit = constant(result.getType(), overflow);
+    result = select(huge, limit, select(large, limit, result));
+    Value nan = compare(arith::CmpFPredicate::UNO, wide, wide);
+    Value quiet = constant(result.getType(), e5m2 ? 0x7e : 0x7f);
+    result = disjunction(select(nan, quiet, result), sign);
+    return arith::TruncIOp::create(b, loc, like(wide.getType(), b.getI8Type()), result);
+  }
+
+  /// f64 to f32 such that rounding the result again, to fewer bits, is as rounding once: what is
+  /// inexact gets an odd last bit.
+  Value roundToOdd(Value wide) {
+    Value nearest = arith::TruncFOp::create(b, loc, f32(wide), wide);
+    Value back = arith::ExtFOp::create(b, loc, wide.getType(), nearest);
+    Value inexact = compare(arith::CmpFPredicate::ONE, back, wide);
+    Value above = compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
+                          math::AbsFOp::create(b, loc, wide));
+    Value bits = arith::BitcastOp::create(b, loc, i32(wide), nearest);
+    Value even = compare(arith::CmpIPredicate::eq, conjunction(bits, 1), 0);
+    Value towards = select(above, add(bits, -1), add(bits, 1));
+    Value move = arith::AndIOp::create(b, loc, inexact, even);
+    return arith::BitcastOp::create(b, loc, f32(wide), select(move, towards, bits));
+  }
+
+  OpBuilder &b;
+  Location loc;
+};
+
+/// The value of a small float constant's bits.
+TypedAttr constantBits(Attribute value, OpBuilder &b) {
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return b.getIntegerAttr(bitsType(number.getType()), number.getValue().bitcastToAPInt());
+  auto elements = cast<DenseElementsAttr>(value);
+  return elements.bitcast(bitsType(elements.getElementType()));
+}
+
+LogicalResult lower(Operation *op) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  FloatBits floats(b, loc);
+  auto replace = [&](Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return success();
+  };
+  auto small = [](Value value) { return isSmallFloat(value.getType()); };
+  Value result = op->getResult(0);
+
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    Value bits = arith::ConstantOp::create(b, loc, constantBits(constant.getValue(), b));
+    return replace(arith::BitcastOp::create(b, loc, result.getType(), bits));
+  }
+  // These move bits.
+  if (isa<arith::SelectOp, arith::BitcastOp>(op))
+    return success();
+  if (isa<math::FmaOp>(op))
+    return op->emitOpError() << "of " << result.getType()
+                             << " would be rounded twice: a CPU multiplies and adds in f32";
+
+  auto extended = [&](Value value) { return small(value) ? floats.extend(value) : value; };
+  Type f32 = like(result.getType(), b.getF32Type());
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    Value value = extended(op->getOperand(0));
+    if (small(result))
+      return replace(floats.truncate(value, result.getType()));
+    return replace(value.getType() == result.getType()
+                       ? value
+                       : arith::ExtFOp::create(b, loc, result.getType(), value).getResult());
+  }
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    // f64 holds every i32, so that there is one rounding. From i64 to f16 what f64 rounds is
+    // infinite anyway; to bf16 the double rounding shows at one number in 2^44.
+    Type f64 = like(result.getType(), b.getF64Type());
+    bool wide = getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth() > 16;
+    Type through = wide ? f64 : f32;
+    Value value = isa<arith::SIToFPOp>(op)
+                      ? arith::SIToFPOp::create(b, loc, through, op->getOperand(0)).getResult()
+                      : arith::UIToFPOp::create(b, loc, through, op->getOperand(0)).getResult();
+    return replace(floats.truncate(value, result.getType()));
+  }
+  // Everything else is done in f32: with f16 and bf16 as operands + - * / and sqrt are right after
+  // the second rounding, because f32 has more than twice their bits.
+  Operation *wide = b.clone(*op);
+  for (OpOperand &operand : wide->getOpOperands())
+    operand.set(extended(operand.get()));
+  wide->moveBefore(op);
+  if (!small(result))
+    return replace(wide->getResult(0));
+  wide->getResult(0).setType(f32);
+  return replace(floats.truncate(wide->getResult(0), result.getType()));
+}
+
+} // namespace
+
+LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body) {
+  SmallVector<Operation *> ops;
+  body.walk([&](Operation *op) {
+    bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+                    isa<vector::ReductionOp>(op);
+    if (computes && (llvm::any_of(op->getOperandTypes(), isSmallFloat) ||
+                     llvm::any_of(op->getResultTypes(), isSmallFloat)))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(lower(op)))
+      return failure();
+
+  // What is left moves values and does not look into them.
+  auto retype = [](Value value) {
+    if (isSmallFloat(value.getType()))
+      value.setType(bitsType(value.getType()));
+  };
+  body.walk([&](Operation *op) {
+    // LLVM's half stays where it is converted.
+    if (isa<LLVM::LLVMDialect>(op->getDialect()))
+      return;
+    llvm::for_each(op->getResults(), retype);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), retype);
+  });
+  body.walk([](arith::BitcastOp cast) {
+    if (cast.getType() == cast.getIn().getType()) {
+      cast.replaceAllUsesWith(cast.getIn());
+      cast.erase();
+    }
+  });
+  return success();
+}
+
+} // namespace zyx::kernel

@@ -1,0 +1,130 @@
+// RUN: zyx-opt %s -zyx-convert-kernel-to-llvm --split-input-file --verify-diagnostics
+
+// expected-error @below {{asks for 128 threads in a cluster of 1; on a CPU a program is one thread}}
+kernel.func @threads() attributes {threads = 128} {
+  kernel.return
+}
+
+// -----
+
+// expected-error @below {{takes a scalar of type 'f32'; scalars are passed as 64-bit integers}}
+kernel.func @scalar(%x: f32) {
+  kernel.return
+}
+
+// -----
+
+// expected-error @below {{has a body of several blocks, where loops and branches must be scf}}
+kernel.func @blocks() {
+  cf.br ^next
+^next:
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1] valid [1 : 8]>]>
+!buffer = !kernel.buffer<f32, global>
+kernel.func @pad(%x: !buffer) {
+  // expected-error @below {{has a map that is not one whole block}}
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @shared() {
+  // expected-error @below {{asks for shared memory, which a program on a CPU does not have}}
+  %a = kernel.alloc : !kernel.view<8xf32, shared>
+  kernel.return
+}
+
+// -----
+
+kernel.func @large() {
+  %a = kernel.alloc : !kernel.view<100x1024xf32, private>
+  // expected-error @below {{brings the kernel's private memory to 819200 bytes; the stack has room for 524288}}
+  %b = kernel.alloc : !kernel.view<100x1024xf32, private>
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+kernel.func @tile_load(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !view
+  // expected-error @below {{loads a tile, which the lowered form does not have}}
+  %t = kernel.load %xs[%c0] : !view -> tensor<8xf32>
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+kernel.func @tile_store(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<0.0> : tensor<8xf32>
+  %xs = kernel.view %x map #x : !buffer -> !view
+  // expected-error @below {{stores a tile, which the lowered form does not have}}
+  kernel.store %t, %xs[%c0] : tensor<8xf32>, !view
+  kernel.return
+}
+
+// -----
+
+kernel.func @barrier() {
+  // expected-error @below {{has no meaning for a program on a CPU}}
+  kernel.barrier workgroup
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+kernel.func @chosen(%x: !buffer, %y: !buffer, %n: index) {
+  %c0 = arith.constant 0 : index
+  %p = arith.cmpi eq, %n, %c0 : index
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %ys = kernel.view %y map #x : !buffer -> !view
+  %v = arith.select %p, %xs, %ys : !view
+  // expected-error @below {{uses a view that comes out of control flow}}
+  %f = kernel.load %v[%c0] : !view -> f32
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+kernel.func @yielded(%x: !buffer, %y: !buffer, %n: index) {
+  %c0 = arith.constant 0 : index
+  %p = arith.cmpi eq, %n, %c0 : index
+  %xs = kernel.view %x map #x : !buffer -> !view
+  // expected-error @below {{makes a view that goes into control flow}}
+  %ys = kernel.view %y map #x : !buffer -> !view
+  %v = arith.select %p, %xs, %ys : !view
+  kernel.return
+}
+
+// -----
+
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f16, global>
+!view = !kernel.view<8xf16, global>
+kernel.func @fma(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %v = kernel.load %xs[%c0] : !view -> f16
+  // expected-error @below {{of 'f16' would be rounded twice: a CPU multiplies and adds in f32}}
+  %w = math.fma %v, %v, %v : f16
+  kernel.store %w, %xs[%c0] : f16, !view
+  kernel.return
+}

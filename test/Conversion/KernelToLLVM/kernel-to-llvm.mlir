@@ -1,0 +1,164 @@
+// RUN: zyx-opt %s -zyx-convert-kernel-to-llvm --split-input-file | FileCheck %s
+
+// The entry unpacks the arguments; the body gets pointers that do not alias. The grid is a loop over
+// program numbers.
+
+// CHECK-LABEL: llvm.func internal @double.body
+// CHECK-SAME: %[[X:.*]]: !llvm.ptr {llvm.noalias, llvm.nocapture}, %[[Y:.*]]: !llvm.ptr {llvm.noalias, llvm.nocapture}, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64
+// CHECK: llvm.br ^[[HEAD:.*]](%[[BEGIN]] : i64)
+// CHECK: ^[[HEAD]](%[[P:.*]]: i64)
+// CHECK: llvm.icmp "slt" %[[P]], %[[END]]
+// CHECK: %[[I:.*]] = llvm.mul %[[P]], %{{.*}}
+// CHECK: llvm.intr.smax
+// CHECK: llvm.intr.smin
+// CHECK: %[[MASK:.*]] = llvm.icmp {{.*}} : vector<16xi32>
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[X]][%[[I]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK: llvm.intr.masked.load %[[AT]], %[[MASK]], %{{.*}} {alignment = 4 : i32}
+// CHECK: llvm.intr.masked.store
+
+// CHECK-LABEL: llvm.func @double
+// CHECK-SAME: (%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK: llvm.icmp "slt" %[[BEGIN]], %[[END]]
+// CHECK: %[[BUFFERS:.*]] = llvm.load %[[ARGS]]
+// CHECK: llvm.call @double.body(%{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]])
+#x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!x = !kernel.view<1000xf32, global>
+kernel.func @double(%x: !buffer, %y: !buffer) {
+  %xs = kernel.view %x map #x : !buffer -> !x
+  %ys = kernel.view %y map #x : !buffer -> !x
+  %c1000 = arith.constant 1000 : index
+  kernel.grid (%i) in [1000] step [16] {
+    %left = arith.subi %c1000, %i : index
+    %m = vector.create_mask %left : vector<16xi1>
+    %v = kernel.load %xs[%i] mask %m : vector<16xi1> : !x -> vector<16xf32>
+    %d = arith.addf %v, %v : vector<16xf32>
+    kernel.store %d, %ys[%i] mask %m : vector<16xi1> : vector<16xf32>, !x
+  }
+  kernel.return
+}
+
+// -----
+
+// Two dimensions: row-major program numbers. The scalar is a symbol of the view.
+
+// CHECK-LABEL: llvm.func internal @transpose.body
+// CHECK-SAME: %[[X:[^ :]*]]: !llvm.ptr {{{.*}}}, %[[Y:[^ :]*]]: !llvm.ptr {{{.*}}}, %[[N:[^ :]*]]: i64,
+// CHECK: llvm.add %[[N]], %{{.*}}
+// CHECK: %[[COUNT:.*]] = llvm.udiv
+// CHECK: llvm.urem %{{.*}}, %[[COUNT]]
+// CHECK: llvm.udiv %{{.*}}, %[[COUNT]]
+// CHECK: %[[F:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK: llvm.mul %{{.*}}, %[[N]] overflow<nsw>
+// CHECK: llvm.store %[[F]], %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr
+#rows = #kernel.map<[#kernel.block<[6, s0] strides [s0, 1]>]>
+#columns = #kernel.map<[#kernel.block<[6, s0] strides [1, 6] offset 2>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<6x?xf32, global>
+kernel.func @transpose(%x: !buffer, %y: !buffer, %n: index) {
+  %xs = kernel.view %x[%n] map #columns : !buffer -> !view
+  %ys = kernel.view %y[%n] map #rows : !buffer -> !view
+  kernel.grid (%i, %j) in [6, %n] step [1, 2] {
+    %v = kernel.load %xs[%i, %j] : !view -> f32
+    kernel.store %v, %ys[%i, %j] : f32, !view
+  }
+  kernel.return
+}
+
+// -----
+
+// A vector along a stride is gathered and scattered; stride 0 is one load.
+
+// CHECK-LABEL: llvm.func internal @strided.body
+// CHECK: llvm.intr.masked.gather
+// CHECK: %[[ONE:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK: llvm.insertelement %[[ONE]]
+// CHECK: llvm.intr.masked.scatter
+#every3 = #kernel.map<[#kernel.block<[16] strides [3]>]>
+#same = #kernel.map<[#kernel.block<[16] strides [0]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<16xf32, global>
+kernel.func @strided(%x: !buffer, %y: !buffer) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #every3 : !buffer -> !view
+  %x0 = kernel.view %x map #same : !buffer -> !view
+  %ys = kernel.view %y map #every3 : !buffer -> !view
+  %a = kernel.load %xs[%c0] : !view -> vector<16xf32>
+  %b = kernel.load %x0[%c0] : !view -> vector<16xf32>
+  %c = arith.mulf %a, %b : vector<16xf32>
+  kernel.store %c, %ys[%c0] : vector<16xf32>, !view
+  kernel.return
+}
+
+// -----
+
+// i1 is a byte in memory; private memory is on the stack.
+
+// CHECK-LABEL: llvm.func internal @bytes.body
+// CHECK: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+// CHECK: %[[B:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<16xi8>
+// CHECK: llvm.icmp "ne" %[[B]], %{{.*}} : vector<16xi8>
+// CHECK: %[[Z:.*]] = llvm.zext %{{.*}} : vector<16xi1> to vector<16xi8>
+// CHECK: llvm.store %[[Z]]
+#x = #kernel.map<[#kernel.block<[16] strides [1]>]>
+!buffer = !kernel.buffer<i1, global>
+!view = !kernel.view<16xi1, global>
+kernel.func @bytes(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant dense<true> : vector<16xi1>
+  %p = kernel.alloc : !kernel.view<2x16xi1, private>
+  %slot = kernel.subview %p[%c0, %c0] : !kernel.view<2x16xi1, private> -> !kernel.view<16xi1, private>
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %v = kernel.load %xs[%c0] : !view -> vector<16xi1>
+  %n = arith.xori %v, %true : vector<16xi1>
+  kernel.store %n, %slot[%c0] : vector<16xi1>, !kernel.view<16xi1, private>
+  kernel.return
+}
+
+// -----
+
+// Arithmetic on bf16 is in f32, and rounded in integers after each op.
+
+// CHECK-LABEL: llvm.func internal @bf16.body
+// CHECK: llvm.load {{.*}} -> vector<16xi16>
+// CHECK: llvm.shl {{.*}} : vector<16xi32>
+// CHECK: llvm.fadd {{.*}} : vector<16xf32>
+// CHECK: llvm.fcmp "uno"
+// CHECK: llvm.trunc {{.*}} : vector<16xi32> to vector<16xi16>
+// CHECK-NOT: xbf16
+// CHECK: llvm.return
+#x = #kernel.map<[#kernel.block<[16] strides [1]>]>
+!buffer = !kernel.buffer<bf16, global>
+!view = !kernel.view<16xbf16, global>
+kernel.func @bf16(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : vector<16xbf16>
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %v = kernel.load %xs[%c0] : !view -> vector<16xbf16>
+  %s = arith.addf %v, %one : vector<16xbf16>
+  kernel.store %s, %xs[%c0] : vector<16xbf16>, !view
+  kernel.return
+}
+
+// -----
+
+// No fast-math flag but the reduction's own.
+
+// CHECK-LABEL: llvm.func internal @sums.body
+// CHECK-NOT: fastmath
+// CHECK: "llvm.intr.vector.reduce.fadd"({{.*}}) <{fastmathFlags = #llvm.fastmath<reassoc>}>
+// CHECK-NOT: fastmath
+// CHECK: llvm.return
+#x = #kernel.map<[#kernel.block<[16] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<16xf32, global>
+kernel.func @sums(%x: !buffer) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %v = kernel.load %xs[%c0] : !view -> vector<16xf32>
+  %w = math.fma %v, %v, %v : vector<16xf32>
+  %s = vector.reduction <add>, %w fastmath<reassoc> : vector<16xf32> into f32
+  %r = math.sqrt %s : f32
+  kernel.store %r, %xs[%c0] : f32, !view
+  kernel.return
+}
