@@ -16,7 +16,7 @@ bool zyx::kernel::isTile(Type type) { return isa<RankedTensorType>(type); }
 static ArrayRef<int64_t> shapeOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); }
 
 bool zyx::kernel::isElementwise(Operation *op) {
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) &&
+  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op) &&
          op->getNumResults() == 1;
 }
 

@@ -24,7 +24,7 @@ bool endsPhase(Operation *op) { return isa<ReduceOp, ScanOp, DotOp>(op); }
 bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
 
 bool isDear(Operation *op) {
-  return isa<math::MathDialect>(op->getDialect()) &&
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
          !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
               math::RoundEvenOp, math::CopySignOp>(op);
 }

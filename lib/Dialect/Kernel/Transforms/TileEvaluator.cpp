@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "TileEvaluator.h"
 
+#include "zyx/Base/Assert.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -70,6 +72,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
 
   FailureOr<Value> result = failure();
   Operation *op = tile.getDefiningOp();
+  ZYX_ASSERT(op, "regions that take tiles are refused before");
   if (memory.contains(tile)) {
     result = evaluateMemory(tile, point);
   } else if (auto it = registers.find(tile); it != registers.end()) {
@@ -78,8 +81,6 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     int64_t r = row == point.constants.end() ? 0 : row->second;
     int64_t c = column == point.constants.end() ? 0 : column->second;
     result = held.vectors[r][c / held.lanes];
-  } else if (!op) {
-    return emitError(tile.getLoc(), "cannot lower a tile that a region takes as an argument"), failure();
   } else if (auto load = dyn_cast<LoadOp>(op)) {
     result = evaluateLoad(load, point);
   } else if (auto gather = dyn_cast<GatherOp>(op)) {

@@ -42,7 +42,7 @@ bool isMachineOp(Operation *op) {
 }
 
 bool isArithOrMath(Operation *op) {
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect());
 }
 
 LogicalResult verifyTiled(Operation *op) {
@@ -72,8 +72,8 @@ LogicalResult verifyMachine(Operation *op) {
 LogicalResult verifyLowered(Operation *op) {
   bool tileOpAllowed = isa<LoadOp, StoreOp>(op);
   bool threadOp = isa<AllocOp, SubviewOp, IdOp, BarrierOp>(op);
-  bool vectorOp = isa<vector::VectorDialect>(op->getDialect());
-  bool math = isa<math::MathDialect>(op->getDialect()) ? isExactMath(op) : isArithOrMath(op);
+  bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
+  bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) : isArithOrMath(op);
   if (!isStructure(op) && !tileOpAllowed && !threadOp && !vectorOp && !math)
     return op->emitOpError("does not belong to the lowered form");
   for (Type type : op->getResultTypes()) {

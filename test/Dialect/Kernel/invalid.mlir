@@ -1,0 +1,440 @@
+// RUN: zyx-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
+
+// expected-error@+1 {{block has 2 extents but 1 strides}}
+"test.attr"() {a = #kernel.block<[1, 2] strides [1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{block needs one valid interval per dimension}}
+"test.attr"() {a = #kernel.block<[1, 2] strides [1, 1] valid [0 : 1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{block has the negative extent -1}}
+"test.attr"() {a = #kernel.block<[-1] strides [1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{block has the empty interval 2 : 1}}
+"test.attr"() {a = #kernel.block<[4] strides [1] valid [2 : 1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{swizzle is 0, 32, 64 or 128 bytes, not 48}}
+"test.attr"() {a = #kernel.shared<swizzle = 48>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{a grid step's tile must be positive, not 0}}
+"test.attr"() {a = #kernel.grid_step<"i", 0>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{a loop step's tile must be positive, not -4}}
+"test.attr"() {a = #kernel.loop_step<"i", -4>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{a dot has operands 0 and 1, not 2}}
+"test.attr"() {a = #kernel.stage_step<2, private>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{tiles are staged in shared or private memory}}
+"test.attr"() {a = #kernel.stage_step<1, global>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{which is no step}}
+"test.attr"() {a = #kernel.schedule<[1 : i32]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{memory is global, shared or private, not local}}
+func.func private @f(!kernel.view<4xf32, local>)
+
+// -----
+
+// expected-error@+1 {{elements of a view are signless integers or floats, not 'ui8'}}
+func.func private @f(!kernel.view<4xui8, global>)
+
+// -----
+
+// expected-error@+1 {{only views of shared memory have a layout}}
+func.func private @f(!kernel.view<4x64xbf16, global, #kernel.shared<swizzle = 128>>)
+
+// -----
+
+// expected-error@+1 {{the layout of shared memory is #kernel.shared, not}}
+func.func private @f(!kernel.view<4x64xbf16, shared, #kernel.frag<mma_acc>>)
+
+// -----
+
+// expected-error@+1 {{a swizzle of 128 bytes needs rows of a multiple of it, not of 64}}
+func.func private @f(!kernel.view<4x32xbf16, shared, #kernel.shared<swizzle = 128>>)
+
+// -----
+
+// expected-error@+1 {{returns nothing: its results are written to buffers}}
+kernel.func @f() -> f32 {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{takes buffers and scalars, not}}
+kernel.func @f(%x: tensor<4xf32>) {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{takes buffers in global memory, not}}
+kernel.func @f(%x: !kernel.buffer<f32, shared>) {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{takes buffers first and scalars after them}}
+kernel.func @f(%n: index, %x: !kernel.buffer<f32, global>) {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{has 2 grids; a launch has one}}
+kernel.func @f() {
+  kernel.grid (%i) in [4] step [1] {
+  }
+  kernel.grid (%i) in [4] step [1] {
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @f() {
+  // expected-error@+1 {{needs one extent, one step and one index per dimension}}
+  kernel.grid (%i) in [4, 4] step [1] {
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @f() {
+  // expected-error@+1 {{needs one operand per dynamic extent}}
+  "kernel.grid"() <{staticExtents = array<i64: -9223372036854775808>, steps = array<i64: 1>}> ({
+  ^bb0(%i: index):
+    kernel.yield
+  }) : () -> ()
+  kernel.return
+}
+
+// -----
+
+kernel.func @f() {
+  // expected-error@+1 {{has the step 0; steps are positive}}
+  kernel.grid (%i) in [4] step [0] {
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @f() {
+  // expected-error@+1 {{has the negative extent -4}}
+  kernel.grid (%i) in [-4] step [1] {
+  }
+  kernel.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{stands at the top of a kernel.func}}
+  kernel.grid (%i) in [4] step [1] {
+  }
+  return
+}
+
+// -----
+
+func.func @f(%b: !kernel.buffer<f32, global>) {
+  // expected-error-re@+1 {{views {{.*}} as}}
+  %v = kernel.view %b map <[<[4] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4xf64, global>
+  return
+}
+
+// -----
+
+func.func @f(%b: !kernel.buffer<f32, global>) {
+  // expected-error@+1 {{has a map of rank 1 for a view of rank 2}}
+  %v = kernel.view %b map <[<[4] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x1xf32, global>
+  return
+}
+
+// -----
+
+func.func @f(%b: !kernel.buffer<f32, global>) {
+  // expected-error@+1 {{has a map of 1 symbols but 0 operands for them}}
+  %v = kernel.view %b map <[<[s0] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<?xf32, global>
+  return
+}
+
+// -----
+
+func.func @f(%b: !kernel.buffer<f32, global>) {
+  // expected-error@+1 {{has a map whose extent 0 differs from that of}}
+  %v = kernel.view %b map <[<[4] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<5xf32, global>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{makes private or shared memory; global memory comes from the plan}}
+  %v = kernel.alloc : !kernel.view<4xf32, global>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{needs a static shape, not}}
+  %v = kernel.alloc : !kernel.view<?xf32, private>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{may change the shape only, not}}
+  %w = kernel.subview %p[%i, %i] : !kernel.view<4x8xf32, private> -> !kernel.view<8xf64, private>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{needs one index per dimension and a static result of no larger rank}}
+  %w = kernel.subview %p[%i] : !kernel.view<4x8xf32, private> -> !kernel.view<8xf32, private>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{takes apart shared and private memory; tiles of global views are loaded}}
+  %w = kernel.subview %x[%i, %i] : !kernel.view<8x16xf32, global> -> !kernel.view<16xf32, global>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{has 1 indices for a view of rank 2}}
+  %w = kernel.load %x[%i] : !kernel.view<8x16xf32, global> -> f32
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{moves 'f64' through}}
+  %w = kernel.load %x[%i, %i] : !kernel.view<8x16xf32, global> -> f64
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{moves a tile of rank 1 through a view of rank 2}}
+  %w = kernel.load %x[%i, %i] : !kernel.view<8x16xf32, global> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%z: !kernel.view<f32, global>) {
+  // expected-error@+1 {{moves a vector through a view of rank 0}}
+  %w = kernel.load %z[] : !kernel.view<f32, global> -> vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{needs one in_bounds flag per dimension}}
+  %w = kernel.load %x[%i, %i] in_bounds [true] : !kernel.view<8x16xf32, global> -> f32
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{has a mask on a tile; tiles are masked by their view}}
+  %w = kernel.load %x[%i, %i] mask %bits : vector<16xi1> : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{needs a mask of type 'vector<16xi1>', not 'vector<8xi1>'}}
+  %w = kernel.load %x[%i, %i] mask %few : vector<8xi1> : !kernel.view<8x16xf32, global> -> vector<16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{names one axis per dimension of a tile}}
+  %w = kernel.load %x[%i, %i] axes ["i"] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{has an other of type 'index'}}
+  %w = kernel.load %x[%i, %i] other %i : index : !kernel.view<8x16xf32, global> -> f32
+  return
+}
+
+// -----
+
+func.func @f(%p: !kernel.view<4x8xf32, private>, %x: !kernel.view<8x16xf32, global>, %i: index, %t: tensor<8x16xf32>, %v: vector<16xf32>, %s: f32, %bits: vector<16xi1>, %few: vector<8xi1>) {
+  // expected-error@+1 {{has 1 indices for a view of rank 2}}
+  kernel.store %s, %x[%i] : f32, !kernel.view<8x16xf32, global>
+  return
+}
+
+// -----
+
+func.func @f(%x: !kernel.view<8x16xf32, global>, %i: tensor<4xi64>) {
+  // expected-error@+1 {{has 1 index tiles for a view of rank 2}}
+  %w = kernel.gather %x[%i] : !kernel.view<8x16xf32, global>, tensor<4xi64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: !kernel.view<8x16xf32, global>, %i: tensor<4xi64>) {
+  // expected-error-re@+1 {{reads {{.*}} through}}
+  %w = kernel.gather %x[%i, %i] : !kernel.view<8x16xf32, global>, tensor<4xi64>, tensor<4xi64> -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @f(%x: !kernel.view<8x16xf32, global>, %i: tensor<4xi64>) {
+  // expected-error@+1 {{has an index tile}}
+  %w = kernel.gather %x[%i, %i] : !kernel.view<8x16xf32, global>, tensor<4xi64>, tensor<4xi64> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{needs tiles of one rank of at least 2}}
+  %w = kernel.dot %a, %a, %a : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{contracts 'tensor<4x8xf32>' with 'tensor<4x8xf32>' into}}
+  %w = kernel.dot %a, %a, %a : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32>, %b: tensor<4x4xi32>) {
+  // expected-error@+1 {{mixes integers and floating point}}
+  %w = kernel.dot %a, %b, %a : tensor<4x4xf32>, tensor<4x4xi32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{needs increasing dimensions below 2}}
+  %w = kernel.reduce add %a dims [2] : tensor<4x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{and is of integers, not of 'f32'}}
+  %w = kernel.reduce and %a dims [1] : tensor<4x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{reduces 'tensor<4x4xf32>' to}}
+  %w = kernel.reduce add %a dims [1] : tensor<4x4xf32> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{scans dimension 2 of a tile of rank 2}}
+  %w = kernel.scan add %a dim 2 : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: f32) {
+  // expected-error@+1 {{repeats 'f32' into}}
+  %w = kernel.splat %a : f32 -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{repeats 'tensor<4xf32>' into}}
+  %w = kernel.broadcast %a dims [0] : tensor<4xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x5xf32>) {
+  // expected-error@+1 {{permutes 'tensor<4x5xf32>' to}}
+  %w = kernel.transpose %a order [0, 0] : tensor<4x5xf32> -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x5xf32>) {
+  // expected-error@+1 {{reshapes 'tensor<4x5xf32>' to}}
+  %w = kernel.reshape %a : tensor<4x5xf32> -> tensor<21xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{counts along dimension 1 of a tile of rank 1}}
+  %w = kernel.iota dim 1 : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{may change the layout only, not}}
+  %w = kernel.convert %a : tensor<4xf32> -> tensor<5xf32>
+  return
+}

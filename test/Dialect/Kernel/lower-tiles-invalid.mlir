@@ -1,0 +1,133 @@
+// RUN: zyx-opt %s -zyx-kernel-lower-tiles -allow-unregistered-dialect -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{has a schedule that was not applied}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  // expected-error@+1 {{holds different elements; tiles of constants are passed as buffers}}
+  %t = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  kernel.store %t, %y0[%c0, %c0] : tensor<2x2xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  // expected-error@+1 {{cannot be evaluated element by element}}
+  %t = "test.tile"() : () -> tensor<8x16xf32>
+  kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[6] strides [1]>, <[2, 3] strides [1, 2]>]> : !kernel.buffer<f32, global> -> !kernel.view<6xf32, global>
+  %t = arith.constant dense<1.0> : tensor<6xf32>
+  // expected-error@+1 {{writes through a view that is not one whole block}}
+  kernel.store %t, %v[%c0] in_bounds [true] : tensor<6xf32>, !kernel.view<6xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %w = kernel.view %y map <[<[9, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<9x16xf32, global>
+  %t = kernel.load %v[%c8, %c0] in_bounds [false, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  // expected-error@+1 {{leaves its view elsewhere than another access along the same axis}}
+  kernel.store %t, %w[%c8, %c0] in_bounds [false, true] : tensor<8x16xf32>, !kernel.view<9x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y1 = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error@+1 {{may leave its view along an axis that is combined, which would combine `other`}}
+  %t = kernel.load %v[%c0, %c8] in_bounds [true, false] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %r = kernel.reduce add %t dims [1] : tensor<8x16xf32> -> tensor<8xf32>
+  kernel.store %r, %y1[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %w = kernel.view %x[%c0] map <[<[s0, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<?x16xf32, global>
+  %t = arith.constant dense<1.0> : tensor<8x16xf32>
+  // expected-error@+1 {{may leave a view whose extent is not known}}
+  kernel.store %t, %w[%c0, %c0] in_bounds [false, true] : tensor<8x16xf32>, !kernel.view<?x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %w = kernel.view %x[%c0] map <[<[s0] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<?xf32, global>
+  %y1 = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %i = kernel.iota dim 0 : tensor<8xi64>
+  // expected-error@+1 {{reads a view whose extents are not known}}
+  %r = kernel.gather %w[%i] : !kernel.view<?xf32, global>, tensor<8xi64> -> tensor<8xf32>
+  kernel.store %r, %y1[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c1 = arith.constant 1 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %z = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error@+1 {{carries tiles, which only machines with matrix units keep in registers}}
+  %t = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %z) -> (tensor<8x16xf32>) {
+    %n = arith.addf %s, %s : tensor<8x16xf32>
+    scf.yield %n : tensor<8x16xf32>
+  }
+  kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %b = kernel.view %x map <[<[16, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x4xf32, global>
+  %c = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x4xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<16x4xf32>
+  %z = arith.constant dense<0.0> : tensor<8x4xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  %bt2 = kernel.load %b[%c0, %c0] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<4x4xf32>
+  // expected-error@+1 {{reads a tile that another dot left in registers}}
+  %d2 = kernel.dot %d, %bt2, %z : tensor<8x4xf32>, tensor<4x4xf32> -> tensor<8x4xf32>
+  kernel.store %d2, %c[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !kernel.view<8x4xf32, global>
+  kernel.return
+}
