@@ -10,16 +10,15 @@ namespace zyx {
 
 void ByteWriter::u8(uint8_t value) { bytes.push_back(static_cast<std::byte>(value)); }
 
-void ByteWriter::u32(uint32_t value) {
-  for (int shift = 0; shift < 32; shift += 8)
-    u8(static_cast<uint8_t>(value >> shift));
+template <typename T> static void append(std::vector<std::byte> &bytes, T value) {
+  std::byte encoded[sizeof(T)];
+  for (size_t i = 0; i < sizeof(T); ++i)
+    encoded[i] = static_cast<std::byte>(value >> (8 * i));
+  bytes.insert(bytes.end(), encoded, encoded + sizeof(T));
 }
 
-void ByteWriter::u64(uint64_t value) {
-  for (int shift = 0; shift < 64; shift += 8)
-    u8(static_cast<uint8_t>(value >> shift));
-}
-
+void ByteWriter::u32(uint32_t value) { append(bytes, value); }
+void ByteWriter::u64(uint64_t value) { append(bytes, value); }
 void ByteWriter::f64(double value) { u64(std::bit_cast<uint64_t>(value)); }
 
 void ByteWriter::string(std::string_view value) {

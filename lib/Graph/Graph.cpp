@@ -69,13 +69,13 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 32;
 }
 
-static uint64_t hashNode(Op op, const Attributes &attributes, std::span<const NodeId> operands,
-                         const TensorType &type) {
-  uint64_t hash = mix(static_cast<uint64_t>(op), attributes.kind);
-  hash = mix(hash, static_cast<uint64_t>(type.dtype) | uint64_t(attributes.splat) << 8);
-  for (NodeId operand : operands)
+static uint64_t hashNode(const Node &node) {
+  const Attributes &attributes = node.attributes;
+  uint64_t hash = mix(static_cast<uint64_t>(node.op), attributes.kind);
+  hash = mix(hash, static_cast<uint64_t>(node.type.dtype) | uint64_t(attributes.splat) << 8);
+  for (NodeId operand : node.operands)
     hash = mix(hash, operand);
-  for (int64_t extent : type.shape)
+  for (int64_t extent : node.type.shape)
     hash = mix(hash, static_cast<uint64_t>(extent));
   for (int64_t dim : attributes.dims)
     hash = mix(hash, static_cast<uint64_t>(dim));
@@ -104,39 +104,71 @@ static void normaliseConstant(Attributes &attributes, const TensorType &type) {
   attributes.splat = true;
 }
 
+static constexpr NodeId emptySlot = ~NodeId(0);
+
+void Graph::growTable() {
+  table.assign(std::max<size_t>(16, table.size() * 2), emptySlot);
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    size_t slot = hashes[id] & (table.size() - 1);
+    while (table[slot] != emptySlot)
+      slot = (slot + 1) & (table.size() - 1);
+    table[slot] = id;
+  }
+}
+
+/// The slot of the node that equals `node`, or the empty one where it belongs.
+NodeId &Graph::slotFor(uint64_t hash, const Node &node) {
+  for (size_t slot = hash;; ++slot) {
+    NodeId &id = table[slot & (table.size() - 1)];
+    if (id == emptySlot)
+      return id;
+    const Node &other = nodes[id];
+    if (hashes[id] == hash && other.op == node.op && other.operands == node.operands &&
+        other.type == node.type && other.attributes == node.attributes)
+      return id;
+  }
+}
+
 Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
                           TensorType requested, Location location) {
-  std::vector<TensorType> types;
-  types.reserve(operands.size());
-  for (NodeId operand : operands) {
-    if (operand >= nodes.size())
+  constexpr size_t maxArity = 3;
+  const TensorType *types[maxArity] = {};
+  for (size_t i = 0; i < std::min(operands.size(), maxArity); ++i) {
+    if (operands[i] >= nodes.size())
       return Status::invalidArgument(std::string(toString(op)) + " has the operand " +
-                                     std::to_string(operand) + " of a graph with " +
+                                     std::to_string(operands[i]) + " of a graph with " +
                                      std::to_string(nodes.size()) + " nodes");
-    types.push_back(nodes[operand].type);
+    types[i] = &nodes[operands[i]].type;
   }
-  ZYX_ASSIGN_OR_RETURN(TensorType type, inferType(op, attributes, types, requested));
+  if (operands.size() > maxArity)
+    return Status::invalidArgument(std::string(toString(op)) + " has " +
+                                   std::to_string(operands.size()) + " operands, more than any op");
+  ZYX_ASSIGN_OR_RETURN(TensorType type,
+                       inferType(op, attributes,
+                                 std::span<const TensorType *const>(types).first(operands.size()),
+                                 requested));
   if (op == Op::Constant)
     normaliseConstant(attributes, type);
 
-  const uint64_t hash = hashNode(op, attributes, operands, type);
-  const auto [first, last] = interned.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const Node &node = nodes[it->second];
-    if (node.op == op && std::ranges::equal(node.operands, operands) && node.type == type &&
-        node.attributes == attributes)
-      return it->second;
-  }
+  Node node{op, std::move(attributes), {operands.begin(), operands.end()}, std::move(type)};
+  const uint64_t hash = hashNode(node);
+  // At most half full, so that a probe ends soon.
+  if (nodes.size() * 2 >= table.size())
+    growTable();
+  NodeId &slot = slotFor(hash, node);
+  if (slot != emptySlot)
+    return slot;
   const auto id = static_cast<NodeId>(nodes.size());
   if (op == Op::Parameter) {
-    const auto [it, inserted] = parameters.try_emplace(attributes.name, id);
+    const auto [it, inserted] = parameters.try_emplace(node.attributes.name, id);
     if (!inserted)
-      return Status::invalidArgument("parameter " + attributes.name + " is declared twice, as " +
-                                     toString(nodes[it->second].type) + " and as " +
-                                     toString(type));
+      return Status::invalidArgument("parameter " + node.attributes.name +
+                                     " is declared twice, as " + toString(nodes[it->second].type) +
+                                     " and as " + toString(node.type));
   }
-  interned.emplace(hash, id);
-  nodes.push_back({op, std::move(attributes), {operands.begin(), operands.end()}, std::move(type)});
+  slot = id;
+  hashes.push_back(hash);
+  nodes.push_back(std::move(node));
   locations.push_back(std::move(location));
   return id;
 }

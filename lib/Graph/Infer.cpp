@@ -31,8 +31,10 @@ namespace {
 struct Inference {
   Op op;
   const Attributes &attributes;
-  std::span<const TensorType> operands;
+  std::span<const TensorType *const> operands;
   const TensorType &requested;
+
+  const TensorType &operand(size_t i) const { return *operands[i]; }
 
   Result<TensorType> constant() const;
   Result<TensorType> parameter() const;
@@ -112,8 +114,8 @@ Status Inference::checkAttributes() const {
 }
 
 Status Inference::checkResultDType() const {
-  if (requested.dtype != operands[0].dtype)
-    return refuse(std::string(toString(op)) + " of " + toString(operands[0]) + " to " +
+  if (requested.dtype != operand(0).dtype)
+    return refuse(std::string(toString(op)) + " of " + toString(operand(0)) + " to " +
                   toString(requested) + " changes the dtype");
   return Status::ok();
 }
@@ -155,9 +157,9 @@ Result<TensorType> Inference::parameter() const {
 Result<TensorType> Inference::reshape() const {
   ZYX_RETURN_IF_ERROR(checkResultDType());
   ZYX_RETURN_IF_ERROR(checkType("reshape", requested));
-  const int64_t from = *numElements(operands[0].shape), to = *numElements(requested.shape);
+  const int64_t from = *numElements(operand(0).shape), to = *numElements(requested.shape);
   if (from != to)
-    return refuse("reshape of " + toString(operands[0]) + " to " + toString(requested) +
+    return refuse("reshape of " + toString(operand(0)) + " to " + toString(requested) +
                   " changes the number of elements from " + std::to_string(from) + " to " +
                   std::to_string(to));
   return requested;
@@ -165,8 +167,8 @@ Result<TensorType> Inference::reshape() const {
 
 Result<TensorType> Inference::expand() const {
   ZYX_RETURN_IF_ERROR(checkResultDType());
-  const std::string what = "expand of " + toString(operands[0]) + " to " + toString(requested);
-  const Shape &from = operands[0].shape, &to = requested.shape;
+  const std::string what = "expand of " + toString(operand(0)) + " to " + toString(requested);
+  const Shape &from = operand(0).shape, &to = requested.shape;
   if (from.size() != to.size())
     return refuse(what + " changes the rank: reshape first");
   for (size_t i = 0; i < from.size(); ++i)
@@ -176,24 +178,24 @@ Result<TensorType> Inference::expand() const {
 }
 
 Result<TensorType> Inference::permute() const {
-  const size_t rank = operands[0].shape.size();
+  const size_t rank = operand(0).shape.size();
   std::vector<bool> seen(rank);
-  TensorType result{operands[0].dtype, {}};
+  TensorType result{operand(0).dtype, {}};
   for (int64_t dim : attributes.dims) {
     if (dim < 0 || dim >= static_cast<int64_t>(rank) || seen[dim])
       break;
     seen[dim] = true;
-    result.shape.push_back(operands[0].shape[dim]);
+    result.shape.push_back(operand(0).shape[dim]);
   }
   if (attributes.dims.size() != rank || result.shape.size() != rank)
-    return refuse("permute of " + toString(operands[0]) + " by " + list(attributes.dims) +
+    return refuse("permute of " + toString(operand(0)) + " by " + list(attributes.dims) +
                   ", which is no permutation of its dimensions");
   return result;
 }
 
 Result<TensorType> Inference::reduce() const {
   const auto kind = static_cast<ReduceKind>(attributes.kind);
-  const TensorType &x = operands[0];
+  const TensorType &x = operand(0);
   const std::string what = "reduce " + std::string(toString(kind));
   switch (kind) {
   case ReduceKind::Add:
@@ -232,15 +234,15 @@ Result<TensorType> Inference::reduce() const {
 }
 
 Result<TensorType> Inference::cast() const {
-  if (requested.shape != operands[0].shape)
-    return refuse("cast of " + toString(operands[0]) + " to " + toString(requested) +
+  if (requested.shape != operand(0).shape)
+    return refuse("cast of " + toString(operand(0)) + " to " + toString(requested) +
                   " changes the shape");
   return requested;
 }
 
 Result<TensorType> Inference::unary() const {
   const auto kind = static_cast<UnaryKind>(attributes.kind);
-  const TensorType &x = operands[0];
+  const TensorType &x = operand(0);
   switch (kind) {
   case UnaryKind::Neg:
   case UnaryKind::Abs:
@@ -260,11 +262,11 @@ Result<TensorType> Inference::unary() const {
 
 Result<TensorType> Inference::binary() const {
   const auto kind = static_cast<BinaryKind>(attributes.kind);
-  const TensorType &x = operands[0];
+  const TensorType &x = operand(0);
   const std::string_view name = toString(kind);
-  if (operands[0] != operands[1])
-    return refuse(std::string(name) + " of " + toString(operands[0]) + " and " +
-                  toString(operands[1]) + ": both must have the same dtype and shape");
+  if (operand(0) != operand(1))
+    return refuse(std::string(name) + " of " + toString(operand(0)) + " and " +
+                  toString(operand(1)) + ": both must have the same dtype and shape");
   switch (kind) {
   case BinaryKind::Add:
   case BinaryKind::Sub:
@@ -309,15 +311,15 @@ Result<TensorType> Inference::binary() const {
 }
 
 Result<TensorType> Inference::select() const {
-  if (operands[0].dtype != DType::Bool)
-    return refuse("select by " + toString(operands[0]) + ": the condition must be bool");
-  if (operands[1] != operands[2])
-    return refuse("select between " + toString(operands[1]) + " and " + toString(operands[2]) +
+  if (operand(0).dtype != DType::Bool)
+    return refuse("select by " + toString(operand(0)) + ": the condition must be bool");
+  if (operand(1) != operand(2))
+    return refuse("select between " + toString(operand(1)) + " and " + toString(operand(2)) +
                   ": both must have the same dtype and shape");
-  if (operands[0].shape != operands[1].shape)
-    return refuse("select by " + toString(operands[0]) + " between " + toString(operands[1]) +
+  if (operand(0).shape != operand(1).shape)
+    return refuse("select by " + toString(operand(0)) + " between " + toString(operand(1)) +
                   "s: the condition must have their shape");
-  return operands[1];
+  return operand(1);
 }
 
 Result<TensorType> Inference::iota() const {
@@ -358,7 +360,7 @@ Result<TensorType> Inference::iota() const {
 }
 
 Result<TensorType> Inference::gather() const {
-  const TensorType &x = operands[0], &indices = operands[1];
+  const TensorType &x = operand(0), &indices = operand(1);
   if (!isInteger(indices.dtype))
     return refuse("gather from " + toString(x) + " by " + toString(indices) +
                   ": the indices must be integers");
@@ -405,7 +407,8 @@ static Result<TensorType> inferByOp(const Inference &inference) {
 }
 
 Result<TensorType> inferType(Op op, const Attributes &attributes,
-                             std::span<const TensorType> operands, const TensorType &requested) {
+                             std::span<const TensorType *const> operands,
+                             const TensorType &requested) {
   if (static_cast<int>(op) >= numOps)
     return refuse("there is no op number " + std::to_string(static_cast<int>(op)));
   if (operands.size() != static_cast<size_t>(arity(op)))
@@ -413,11 +416,19 @@ Result<TensorType> inferType(Op op, const Attributes &attributes,
                   " operands, not " + std::to_string(operands.size()));
   const Inference inference{op, attributes, operands, requested};
   ZYX_RETURN_IF_ERROR(inference.checkAttributes());
-  for (const TensorType &operand : operands)
-    ZYX_RETURN_IF_ERROR(checkType(toString(op), operand));
+  for (const TensorType *operand : operands)
+    ZYX_RETURN_IF_ERROR(checkType(toString(op), *operand));
   ZYX_ASSIGN_OR_RETURN(TensorType result, inferByOp(inference));
   ZYX_RETURN_IF_ERROR(checkType(toString(op), result));
   return result;
+}
+
+Result<TensorType> inferType(Op op, const Attributes &attributes,
+                             std::span<const TensorType> operands, const TensorType &requested) {
+  std::vector<const TensorType *> pointers;
+  for (const TensorType &operand : operands)
+    pointers.push_back(&operand);
+  return inferType(op, attributes, std::span<const TensorType *const>(pointers), requested);
 }
 
 } // namespace zyx::graph

@@ -81,6 +81,10 @@ struct Node {
 /// only have a byte count that fits in 63 bits.
 Result<TensorType> inferType(Op op, const Attributes &attributes,
                              std::span<const TensorType> operands, const TensorType &requested);
+/// The same for operands that lie apart; none is null.
+Result<TensorType> inferType(Op op, const Attributes &attributes,
+                             std::span<const TensorType *const> operands,
+                             const TensorType &requested);
 
 /// Where a node came from, for diagnostics; no part of its identity.
 struct Location {
@@ -149,9 +153,14 @@ public:
   static Result<Graph> deserialize(std::span<const std::byte> bytes);
 
 private:
+  NodeId &slotFor(uint64_t hash, const Node &node);
+  void growTable();
+
   std::vector<Node> nodes;
   std::vector<Location> locations;
-  std::unordered_multimap<uint64_t, NodeId> interned;
+  /// Per node its hash, and an open-addressing table of nodes by it; a power of two of slots.
+  std::vector<uint64_t> hashes;
+  std::vector<NodeId> table;
   std::unordered_map<std::string, NodeId> parameters;
 };
 

@@ -48,7 +48,7 @@ TEST(BytesTest, IsLittleEndian) {
 TEST(BytesTest, EveryTruncationFails) {
   const std::vector<std::byte> bytes = sample();
   for (size_t size = 0; size < bytes.size(); ++size) {
-    ByteReader reader(std::span(bytes).first(size));
+    ByteReader reader{std::span(bytes).first(size)};
     reader.u8("a");
     reader.u32("b");
     reader.u64("c");

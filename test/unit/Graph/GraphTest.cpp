@@ -89,6 +89,25 @@ TEST(GraphTest, RefusesOperandsThatDoNotExist) {
   EXPECT_THAT(graph.cast(4, DType::F32).status().message(), HasSubstr("cast " + reason));
 }
 
+TEST(GraphTest, RefusesManyOperands) {
+  Graph graph;
+  const NodeId x = *graph.parameter("x", {DType::F32, {2}});
+  EXPECT_EQ(graph.add(Op::Binary, {{x, x, x}}, {}).status().message(),
+            "binary takes 2 operands, not 3");
+  EXPECT_EQ(graph.add(Op::Select, {{x, x, x, x}}, {}).status().message(),
+            "select has 4 operands, more than any op");
+}
+
+TEST(GraphTest, FindsEachOfManyNodes) {
+  Graph graph;
+  std::vector<NodeId> ids;
+  for (int i = 0; i < 3000; ++i)
+    ids.push_back(*graph.iota({DType::I32, {i + 1}}, 0));
+  for (int i = 0; i < 3000; ++i)
+    EXPECT_EQ(*graph.iota({DType::I32, {i + 1}}, 0), ids[i]);
+  EXPECT_EQ(graph.size(), 3000u);
+}
+
 TEST(GraphTest, RefusesAParameterOfTwoTypes) {
   Graph graph;
   ASSERT_TRUE(graph.parameter("x", {DType::F32, {2}}).isOk());
