@@ -6,6 +6,7 @@
 #define ZYX_PIPELINES_INITALL_H
 
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+#include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
@@ -43,6 +44,7 @@ inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   kernel::registerZyxKernelPasses();
   kernel::registerZyxKernelToLLVMPasses();
+  registerZyxKernelToNVVMPasses();
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
   search::registerZyxSearchPasses();

@@ -1,0 +1,487 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+
+#include "zyx/Conversion/KernelToNVVM/Passes.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace zyx {
+#define GEN_PASS_DEF_CONVERTKERNELTONVVMPASS
+#include "zyx/Conversion/KernelToNVVM/Passes.h.inc"
+} // namespace zyx
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+static constexpr StringRef sharedName = "zyx_shared";
+/// Registers of a multiprocessor; setmaxnreg moves them between warps.
+static constexpr int64_t registerFile = 65536;
+/// Named barriers of a workgroup; number 0 is the workgroup's own.
+static constexpr int64_t namedBarriers = 16;
+
+//===----------------------------------------------------------------------===//
+// Small things
+//===----------------------------------------------------------------------===//
+
+Value Lowering::constant(Type type, int64_t value) {
+  return LLVM::ConstantOp::create(b, loc, type, b.getIntegerAttr(type, value));
+}
+
+SmallVector<Value> Lowering::values(ValueRange old) {
+  return llvm::map_to_vector(old, [&](Value v) { return value(v); });
+}
+
+Block *Lowering::createBlock(TypeRange arguments) {
+  OpBuilder::InsertionGuard guard(b);
+  return b.createBlock(&func.getBody(), func.getBody().end(), arguments,
+                       SmallVector<Location>(arguments.size(), loc));
+}
+
+Type Lowering::convert(Type type) {
+  if (type.isIndex())
+    return i32;
+  if (type.isSignlessIntOrFloat())
+    return type;
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (!tile)
+    return {};
+  Type element = tile.getElementType();
+  int64_t count = 0;
+  if (auto frag = dyn_cast_or_null<FragAttr>(tile.getEncoding())) {
+    bool known = frag.getKind() == FragKind::WgmmaAcc || frag.getKind() == FragKind::WgmmaA;
+    if (!known || tile.getRank() != 2 || tile.getDimSize(0) != 64 || tile.getDimSize(1) % 8 != 0)
+      return {};
+    count = tile.getDimSize(1) / 2;
+  } else if (auto slice = dyn_cast_or_null<SliceAttr>(tile.getEncoding())) {
+    auto frag = dyn_cast<FragAttr>(slice.getParent());
+    if (!frag || frag.getKind() != FragKind::WgmmaAcc || slice.getDim() != 1 || tile.getRank() != 1 ||
+        tile.getDimSize(0) != 64)
+      return {};
+    count = 2;
+  }
+  if (count == 0)
+    return {};
+  if (element.isBF16() || element.isF16()) {
+    element = VectorType::get(2, element);
+    count /= 2;
+  } else if (!element.isF32() && !element.isInteger(32) && !element.isInteger(1)) {
+    return {};
+  }
+  return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, element));
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// Tensor maps and places in shared memory, which the function's type and attributes need.
+LogicalResult Lowering::collect() {
+  int64_t end = 0;
+  WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    Value view, slot;
+    if (auto alloc = dyn_cast<AllocOp>(op))
+      return place(alloc, end);
+    if (auto load = dyn_cast<AsyncLoadOp>(op))
+      view = load.getView(), slot = load.getSlot();
+    if (auto store = dyn_cast<AsyncStoreOp>(op))
+      view = store.getView(), slot = store.getSlot();
+    if (!view)
+      return WalkResult::advance();
+    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot);
+    if (failed(wanted))
+      return WalkResult::interrupt();
+    if (!llvm::is_contained(tensorMaps, *wanted))
+      tensorMaps.push_back(*wanted);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  // Barriers come last: they are small, and nothing behind them needs more than 8 bytes.
+  kernel.walk([&](BarriersOp op) {
+    end = llvm::alignTo(end, 8);
+    barrierOffsets[op] = end;
+    end += 8 * op.getType().getCount();
+  });
+  sharedBytes = end;
+  if (sharedBytes > target.sharedBytes)
+    return kernel.emitError() << "needs " << sharedBytes << " bytes of shared memory; " << target.name
+                              << " has " << target.sharedBytes;
+  return success();
+}
+
+LogicalResult Lowering::run() {
+  int64_t count = kernel.getThreads().value_or(1);
+  if (kernel.getCluster().value_or(1) != 1)
+    return kernel.emitError("clusters of workgroups are not lowered to NVVM");
+  if (count > 1024)
+    return kernel.emitError() << "a workgroup has at most 1024 threads, not " << count;
+  if (failed(collect()))
+    return failure();
+
+  MLIRContext *context = b.getContext();
+  SmallVector<Type> types;
+  SmallVector<Attribute> params, argAttrs;
+  auto dictionary = [&](std::initializer_list<std::pair<StringRef, Attribute>> entries) {
+    return b.getDictionaryAttr(llvm::map_to_vector(
+        entries, [&](auto &entry) { return b.getNamedAttr(entry.first, entry.second); }));
+  };
+  for (const TensorMap &each : tensorMaps) {
+    types.push_back(LLVM::LLVMPointerType::get(context));
+    argAttrs.push_back(dictionary(
+        {{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
+         {"llvm.align", b.getI64IntegerAttr(64)},
+         {"nvvm.grid_constant", b.getUnitAttr()}}));
+    params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
+                                 {"map", each.map},
+                                 {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
+                                 {"box", b.getDenseI64ArrayAttr(each.box)},
+                                 {"swizzle", b.getI64IntegerAttr(each.swizzle)},
+                                 {"element", TypeAttr::get(each.element)}}));
+  }
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    if (isa<BufferType>(argument.getType()))
+      continue;
+    types.push_back(convert(argument.getType()));
+    argAttrs.push_back(dictionary({}));
+    params.push_back(dictionary({{"argument", b.getI64IntegerAttr(argument.getArgNumber())}}));
+  }
+
+  auto module = kernel->getParentOfType<ModuleOp>();
+  b.setInsertionPoint(kernel);
+  if (!module.lookupSymbol(sharedName)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                           LLVM::Linkage::External, sharedName, Attribute(), /*alignment=*/1024,
+                           /*addrSpace=*/3);
+  }
+  func = LLVM::LLVMFuncOp::create(
+      b, loc, kernel.getSymName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
+  func->setAttr("nvvm.kernel", b.getUnitAttr());
+  func->setAttr("nvvm.maxntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
+  func->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  func->setAttr("kernel.params", b.getArrayAttr(params));
+  func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(sharedBytes));
+  func.setArgAttrsAttr(b.getArrayAttr(argAttrs));
+
+  Block *entry = func.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  unsigned next = tensorMaps.size();
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (!isa<BufferType>(argument.getType()))
+      map.map(argument, entry->getArgument(next++));
+  sharedBase = LLVM::AddressOfOp::create(b, loc, sharedPointer, sharedName);
+  if (count > 1) {
+    threads.count = count;
+    threads.thread = NVVM::ThreadIdXOp::create(b, loc, i32);
+    threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
+  }
+  if (failed(lowerBlock(kernel.getBody().front()))) {
+    func.erase();
+    return failure();
+  }
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+  return success();
+}
+
+LogicalResult Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    loc = op.getLoc();
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
+            ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, ExtractOp,
+            ConvertOp, ReduceOp, BroadcastOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
+          [&](auto each) { return lower(each); })
+      // Views say how copies find elements; their tensor maps are parameters already.
+      .Case([&](ViewOp) { return success(); })
+      .Case([&](AllocOp each) {
+        map.map(each.getResult(), advance(sharedBase, memory.at(each).offset));
+        return success();
+      })
+      .Case([&](MmaFenceOp) {
+        NVVM::WgmmaFenceAlignedOp::create(b, loc);
+        return success();
+      })
+      .Case([&](MmaCommitOp) {
+        NVVM::WgmmaGroupSyncAlignedOp::create(b, loc);
+        return success();
+      })
+      .Case([&](arith::ConstantOp each) { return lowerConstant(each); })
+      .Case<arith::TruncFOp, arith::ExtFOp>([&](auto each) { return lowerConversion(each); })
+      .Default([&](Operation *each) -> LogicalResult {
+        if (isa<arith::ArithDialect, math::MathDialect>(each->getDialect()))
+          return lowerElementwise(each);
+        return each->emitOpError("has no lowering to NVVM");
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and workgroups
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerIf(Value condition, llvm::function_ref<LogicalResult()> body) {
+  Block *then = createBlock(), *after = createBlock();
+  LLVM::CondBrOp::create(b, loc, condition, then, after);
+  b.setInsertionPointToStart(then);
+  if (failed(body()))
+    return failure();
+  LLVM::BrOp::create(b, loc, ValueRange(), after);
+  b.setInsertionPointToStart(after);
+  return success();
+}
+
+LogicalResult Lowering::onFirst(llvm::function_ref<LogicalResult()> body) {
+  return threads.isSingle() ? body() : lowerIf(threads.isFirst, body);
+}
+
+LogicalResult Lowering::lower(GridOp op) {
+  SmallVector<Attribute> dims;
+  size_t rank = op.getSteps().size();
+  if (rank > 3)
+    return op.emitOpError() << "has " << rank << " dimensions; a grid of CUDA has at most three";
+  for (auto [i, extent] : llvm::enumerate(op.getMixedExtents())) {
+    NamedAttrList dim;
+    dim.set("step", b.getI64IntegerAttr(op.getSteps()[i]));
+    if (auto known = dyn_cast<Attribute>(extent)) {
+      dim.set("extent", known);
+    } else {
+      auto argument = dyn_cast<BlockArgument>(cast<Value>(extent));
+      if (!argument || argument.getOwner() != &kernel.getBody().front())
+        return op.emitOpError("has an extent that is no argument of the kernel");
+      dim.set("argument", b.getI64IntegerAttr(argument.getArgNumber()));
+    }
+    dims.push_back(dim.getDictionary(b.getContext()));
+    Value id;
+    switch (rank - 1 - i) {
+    case 0:
+      id = NVVM::BlockIdXOp::create(b, loc, i32);
+      break;
+    case 1:
+      id = NVVM::BlockIdYOp::create(b, loc, i32);
+      break;
+    default:
+      id = NVVM::BlockIdZOp::create(b, loc, i32);
+    }
+    map.map(op.getIndices()[i], LLVM::MulOp::create(b, loc, id, constant(op.getSteps()[i])).getResult());
+  }
+  func->setAttr("kernel.grid", b.getArrayAttr(dims));
+  return lowerBlock(op.getBody().front());
+}
+
+LogicalResult Lowering::lower(IdOp op) {
+  Value id;
+  switch (op.getKind()) {
+  case IdKind::Thread:
+    id = threads.isSingle() ? constant(0) : threads.thread;
+    break;
+  case IdKind::Workgroup:
+    id = NVVM::BlockIdXOp::create(b, loc, i32);
+    break;
+  case IdKind::NumWorkgroups:
+    id = NVVM::GridDimXOp::create(b, loc, i32);
+    break;
+  case IdKind::ClusterRank:
+    id = constant(0);
+    break;
+  }
+  map.map(op.getResult(), id);
+  return success();
+}
+
+LogicalResult Lowering::lower(BarrierOp op) {
+  if (threads.isSingle() && kernel.getThreads().value_or(1) > 1)
+    return op.emitOpError("is met by one thread only");
+  if (op.getAsync())
+    NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKind::async_shared,
+                               NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+  switch (op.getScope()) {
+  case Scope::Workgroup:
+    if (threads.barrier)
+      return op.emitOpError("of the workgroup inside a role waits for threads that run other code");
+    NVVM::Barrier0Op::create(b, loc);
+    return success();
+  case Scope::Role:
+    if (!threads.barrier)
+      return op.emitOpError("of a role stands outside of roles");
+    NVVM::BarrierOp::create(b, loc, Type(), threads.barrier, constant(threads.count),
+                            NVVM::BarrierReductionAttr(), Value());
+    return success();
+  case Scope::Cluster:
+    return op.emitOpError("of clusters is not lowered to NVVM");
+  }
+  llvm_unreachable("all scopes are handled");
+}
+
+LogicalResult Lowering::lower(ElectOp op) {
+  return onFirst([&] {
+    Threads all = threads;
+    threads.thread = threads.isFirst = nullptr;
+    LogicalResult result = lowerBlock(op.getBody().front());
+    threads = all;
+    return result;
+  });
+}
+
+LogicalResult Lowering::lower(RolesOp op) {
+  Threads workgroup = threads;
+  int64_t total = 0, barrier = 1;
+  for (RoleOp role : op.getBody().getOps<RoleOp>()) {
+    total += role.getCount() * role.getThreads();
+    barrier += role.getCount();
+    if (role.getThreads() % 32 != 0)
+      return role.emitOpError() << "has instances of " << role.getThreads() << " threads, no whole warps";
+  }
+  if (total != workgroup.count)
+    return op.emitOpError() << "have " << total << " threads together, the kernel " << workgroup.count;
+  if (barrier > namedBarriers)
+    return op.emitOpError() << "have " << barrier - 1 << " instances; there are barriers for "
+                            << namedBarriers - 1;
+  if (!isa<ReturnOp, YieldOp>(op->getNextNode()))
+    return op.emitOpError("are followed by code, which is not lowered to NVVM");
+
+  // What a thread has without asking: all of them share the register file.
+  int64_t registers = registerFile / total / 8 * 8;
+  Block *after = createBlock();
+  int64_t start = 0;
+  barrier = 1;
+  for (RoleOp role : op.getBody().getOps<RoleOp>()) {
+    loc = role.getLoc();
+    int64_t count = role.getCount(), size = role.getThreads();
+    Block *next = nullptr;
+    if (start + count * size < total) {
+      Block *body = createBlock();
+      next = createBlock();
+      Value here = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, workgroup.thread,
+                                        constant(start + count * size));
+      LLVM::CondBrOp::create(b, loc, here, body, next);
+      b.setInsertionPointToStart(body);
+    }
+    if (std::optional<int64_t> wanted = role.getRegisters())
+      NVVM::SetMaxRegisterOp::create(b, loc, *wanted,
+                                     *wanted < registers ? NVVM::SetMaxRegisterAction::decrease
+                                                         : NVVM::SetMaxRegisterAction::increase);
+    Value inRole = start == 0 ? workgroup.thread
+                              : LLVM::SubOp::create(b, loc, workgroup.thread, constant(start)).getResult();
+    Value instance = count == 1 ? constant(0)
+                                : LLVM::UDivOp::create(b, loc, inRole, constant(size)).getResult();
+    threads.thread = count == 1 ? inRole : LLVM::URemOp::create(b, loc, inRole, constant(size)).getResult();
+    threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
+    threads.count = size;
+    threads.barrier = LLVM::AddOp::create(b, loc, instance, constant(barrier));
+    map.map(role.getBody().getArgument(0), instance);
+    auto body = [&] { return lowerBlock(role.getBody().front()); };
+    if (role.getSingle()) {
+      if (failed(onFirst([&] {
+            threads.thread = threads.isFirst = nullptr;
+            return body();
+          })))
+        return failure();
+    } else if (failed(body())) {
+      return failure();
+    }
+    LLVM::BrOp::create(b, loc, ValueRange(), after);
+    if (next)
+      b.setInsertionPointToStart(next);
+    start += count * size;
+    barrier += count;
+  }
+  threads = workgroup;
+  b.setInsertionPointToStart(after);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and branches
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lower(scf::ForOp op) {
+  SmallVector<Type> types = {convert(op.getInductionVar().getType())};
+  for (Type type : op.getResultTypes()) {
+    types.push_back(convert(type));
+    if (!types.back())
+      return op.emitOpError() << "carries " << type << ", which no thread can hold";
+  }
+  SmallVector<Value> entering = {value(op.getLowerBound())};
+  llvm::append_range(entering, values(op.getInitArgs()));
+  Value end = value(op.getUpperBound()), step = value(op.getStep());
+  Block *header = createBlock(types), *body = createBlock(), *after = createBlock();
+  LLVM::BrOp::create(b, loc, entering, header);
+  b.setInsertionPointToStart(header);
+  Value index = header->getArgument(0);
+  Value goesOn = LLVM::ICmpOp::create(
+      b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt, index, end);
+  LLVM::CondBrOp::create(b, loc, goesOn, body, after);
+
+  b.setInsertionPointToStart(body);
+  map.map(op.getBody()->getArguments(), header->getArguments());
+  if (failed(lowerBlock(*op.getBody())))
+    return failure();
+  loc = op.getLoc();
+  SmallVector<Value> again = {LLVM::AddOp::create(b, loc, index, step)};
+  llvm::append_range(again, values(op.getBody()->getTerminator()->getOperands()));
+  LLVM::BrOp::create(b, loc, again, header);
+  b.setInsertionPointToStart(after);
+  map.map(op.getResults(), header->getArguments().drop_front());
+  return success();
+}
+
+LogicalResult Lowering::lower(scf::IfOp op) {
+  if (op.getNumResults() == 0 && op.getElseRegion().empty())
+    return lowerIf(value(op.getCondition()), [&] { return lowerBlock(op.getThenRegion().front()); });
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes()) {
+    types.push_back(convert(type));
+    if (!types.back())
+      return op.emitOpError() << "gives " << type << ", which no thread can hold";
+  }
+  Block *then = createBlock(), *otherwise = createBlock(), *after = createBlock(types);
+  LLVM::CondBrOp::create(b, loc, value(op.getCondition()), then, otherwise);
+  for (auto [block, region] : {std::pair(then, &op.getThenRegion()), {otherwise, &op.getElseRegion()}}) {
+    b.setInsertionPointToStart(block);
+    if (failed(lowerBlock(region->front())))
+      return failure();
+    LLVM::BrOp::create(b, loc, values(region->front().getTerminator()->getOperands()), after);
+  }
+  b.setInsertionPointToStart(after);
+  map.map(op.getResults(), after->getArguments());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConvertKernelToNVVM : zyx::impl::ConvertKernelToNVVMPassBase<ConvertKernelToNVVM> {
+  using ConvertKernelToNVVMPassBase::ConvertKernelToNVVMPassBase;
+
+  void runOnOperation() override {
+    zyx::Result<zyx::target::TargetInfo> record = zyx::target::lookUpTarget(target);
+    if (!record) {
+      getOperation().emitError() << record.status().message();
+      return signalPassFailure();
+    }
+    if (record->kind != zyx::target::TargetKind::CUDA) {
+      getOperation().emitError() << "target '" << target << "' does not run NVVM";
+      return signalPassFailure();
+    }
+    for (FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      if (failed(Lowering(kernel, *record).run()))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+};
+} // namespace
