@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The lit suite: tests lie in the folder of what they test, as in include/zyx."""
 
+import glob
 import os
+import shutil
 
 import lit.formats
 
@@ -18,3 +20,11 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.zyx_binary_dir, "bin"), config.llvm_tools_dir, config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"
 config.substitutions.append(("%source_dir", config.zyx_source_dir))
+
+# CUDA's assembler, where it is installed: no GPU is needed for it.
+ptxas = next((p for p in [shutil.which("ptxas"), *sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))] if p), None)
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
+else:
+    lit_config.note("no ptxas in PATH or /usr/local/cuda*/bin: tests of cubins are unsupported")

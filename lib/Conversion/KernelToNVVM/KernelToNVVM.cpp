@@ -41,6 +41,11 @@ Block *Lowering::createBlock(TypeRange arguments) {
                        SmallVector<Location>(arguments.size(), loc));
 }
 
+void Lowering::startBlock(Block *block) {
+  block->moveBefore(&func.getBody(), func.getBody().end());
+  b.setInsertionPointToStart(block);
+}
+
 Type Lowering::convert(Type type) {
   if (type.isIndex())
     return i32;
@@ -234,11 +239,11 @@ LogicalResult Lowering::lowerOp(Operation *op) {
 LogicalResult Lowering::lowerIf(Value condition, llvm::function_ref<LogicalResult()> body) {
   Block *then = createBlock(), *after = createBlock();
   LLVM::CondBrOp::create(b, loc, condition, then, after);
-  b.setInsertionPointToStart(then);
+  startBlock(then);
   if (failed(body()))
     return failure();
   LLVM::BrOp::create(b, loc, ValueRange(), after);
-  b.setInsertionPointToStart(after);
+  startBlock(after);
   return success();
 }
 
@@ -366,7 +371,7 @@ LogicalResult Lowering::lower(RolesOp op) {
       Value here = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, workgroup.thread,
                                         constant(start + count * size));
       LLVM::CondBrOp::create(b, loc, here, body, next);
-      b.setInsertionPointToStart(body);
+      startBlock(body);
     }
     if (std::optional<int64_t> wanted = role.getRegisters())
       NVVM::SetMaxRegisterOp::create(b, loc, *wanted,
@@ -393,12 +398,12 @@ LogicalResult Lowering::lower(RolesOp op) {
     }
     LLVM::BrOp::create(b, loc, ValueRange(), after);
     if (next)
-      b.setInsertionPointToStart(next);
+      startBlock(next);
     start += count * size;
     barrier += count;
   }
   threads = workgroup;
-  b.setInsertionPointToStart(after);
+  startBlock(after);
   return success();
 }
 
@@ -418,13 +423,13 @@ LogicalResult Lowering::lower(scf::ForOp op) {
   Value end = value(op.getUpperBound()), step = value(op.getStep());
   Block *header = createBlock(types), *body = createBlock(), *after = createBlock();
   LLVM::BrOp::create(b, loc, entering, header);
-  b.setInsertionPointToStart(header);
+  startBlock(header);
   Value index = header->getArgument(0);
   Value goesOn = LLVM::ICmpOp::create(
       b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt, index, end);
   LLVM::CondBrOp::create(b, loc, goesOn, body, after);
 
-  b.setInsertionPointToStart(body);
+  startBlock(body);
   map.map(op.getBody()->getArguments(), header->getArguments());
   if (failed(lowerBlock(*op.getBody())))
     return failure();
@@ -432,7 +437,7 @@ LogicalResult Lowering::lower(scf::ForOp op) {
   SmallVector<Value> again = {LLVM::AddOp::create(b, loc, index, step)};
   llvm::append_range(again, values(op.getBody()->getTerminator()->getOperands()));
   LLVM::BrOp::create(b, loc, again, header);
-  b.setInsertionPointToStart(after);
+  startBlock(after);
   map.map(op.getResults(), header->getArguments().drop_front());
   return success();
 }
@@ -449,12 +454,12 @@ LogicalResult Lowering::lower(scf::IfOp op) {
   Block *then = createBlock(), *otherwise = createBlock(), *after = createBlock(types);
   LLVM::CondBrOp::create(b, loc, value(op.getCondition()), then, otherwise);
   for (auto [block, region] : {std::pair(then, &op.getThenRegion()), {otherwise, &op.getElseRegion()}}) {
-    b.setInsertionPointToStart(block);
+    startBlock(block);
     if (failed(lowerBlock(region->front())))
       return failure();
     LLVM::BrOp::create(b, loc, values(region->front().getTerminator()->getOperands()), after);
   }
-  b.setInsertionPointToStart(after);
+  startBlock(after);
   map.map(op.getResults(), after->getArguments());
   return success();
 }

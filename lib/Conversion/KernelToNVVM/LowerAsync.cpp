@@ -55,12 +55,12 @@ LogicalResult Lowering::lower(WaitOp op) {
   Value parity = LLVM::ZExtOp::create(b, loc, i32, value(op.getParity()));
   Block *wait = createBlock(), *after = createBlock();
   LLVM::BrOp::create(b, loc, ValueRange(), wait);
-  b.setInsertionPointToStart(wait);
+  startBlock(wait);
   // The form whose loop is in our control flow: the other one is assembly that LLVM does not know
   // to touch memory.
   Value done = NVVM::MBarrierTryWaitOp::create(b, loc, i1, barrier, parity, Value());
   LLVM::CondBrOp::create(b, loc, done, after, wait);
-  b.setInsertionPointToStart(after);
+  startBlock(after);
   return success();
 }
 
@@ -86,17 +86,14 @@ FailureOr<TensorMap> Lowering::tensorMapOf(Operation *op, Value view, Value slot
   };
   TensorMap result;
   std::optional<int64_t> buffer = argumentOf(made.getBuffer());
-  if (!buffer)
-    return op->emitOpError("copies from or to a buffer that is no argument of the kernel");
+  SmallVector<std::optional<int64_t>> symbols = llvm::map_to_vector(made.getSymbols(), argumentOf);
+  if (!buffer || llvm::is_contained(symbols, std::nullopt))
+    return op->emitOpError("copies through a view that is not made of arguments of the kernel");
   result.buffer = *buffer;
   result.map = made.getMap();
   result.element = made.getType().getElementType();
-  for (Value symbol : made.getSymbols()) {
-    std::optional<int64_t> number = argumentOf(symbol);
-    if (!number)
-      return op->emitOpError("copies through a view whose sizes are no arguments of the kernel");
-    result.symbols.push_back(*number);
-  }
+  for (std::optional<int64_t> symbol : symbols)
+    result.symbols.push_back(*symbol);
 
   BlockAttr block = result.map.front();
   int64_t rank = made.getType().getRank();

@@ -137,6 +137,8 @@ private:
   mlir::Value value(mlir::Value old) { return map.lookup(old); }
   llvm::SmallVector<mlir::Value> values(mlir::ValueRange old);
   mlir::Block *createBlock(mlir::TypeRange arguments = {});
+  /// Goes on in a block, which becomes the last one: blocks stand in the order of the text.
+  void startBlock(mlir::Block *block);
 
   FuncOp kernel;
   const target::TargetInfo &target;

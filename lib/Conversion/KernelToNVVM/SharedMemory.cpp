@@ -70,10 +70,8 @@ static bool isMultiple(Value index, int64_t factor) {
 }
 
 FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indices) {
-  AllocOp alloc = allocationOf(view);
-  if (!alloc)
-    return op->emitOpError("uses a view that no kernel.alloc can be found for");
-  const SharedMemory &place = memory.at(alloc);
+  // What is lowered already is an allocation or a part of one.
+  const SharedMemory &place = memory.at(allocationOf(view));
   // A view of smaller rank has lost leading dimensions.
   ArrayRef<int64_t> strides = ArrayRef(place.strides).take_back(indices.size());
   Value pointer = value(view);

@@ -1,0 +1,719 @@
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-convert-kernel-to-nvvm
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+// expected-error @below {{needs 1200000 bytes of shared memory; sm_90a has 232448}}
+kernel.func @too_much() attributes {threads = 128 : i64} {
+  %a = kernel.alloc : !kernel.view<300000xf32, shared>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+// expected-error @below {{clusters of workgroups are not lowered to NVVM}}
+kernel.func @cluster() attributes {threads = 128 : i64, cluster = 2 : i64} {
+  
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+// expected-error @below {{a workgroup has at most 1024 threads, not 2048}}
+kernel.func @threads() attributes {threads = 2048 : i64} {
+  
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[8] strides [1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @global_load(%x: !kernel.buffer<f32, global>) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map #map : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error @below {{has no lowering to NVVM}}
+  %e = kernel.load %v[%c0] : !kernel.view<8xf32, global> -> f32
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @grid_rank() attributes {threads = 128 : i64} {
+  // expected-error @below {{has 4 dimensions; a grid of CUDA has at most three}}
+  kernel.grid (%a, %b, %c, %d) in [2, 2, 2, 2] step [1, 1, 1, 1] {
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @grid_extent(%n: index) attributes {threads = 128 : i64} {
+  %m = arith.addi %n, %n : index
+  // expected-error @below {{has an extent that is no argument of the kernel}}
+  kernel.grid (%a) in [%m] step [1] {
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @single_barrier() attributes {threads = 128 : i64} {
+  kernel.elect {
+  // expected-error @below {{is met by one thread only}}
+  kernel.barrier workgroup
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @barrier_in_role() attributes {threads = 128 : i64} {
+  kernel.roles {
+  kernel.role "all" count 1 threads 128 {
+  ^bb0(%instance: index):
+  // expected-error @below {{of the workgroup inside a role waits for threads that run other code}}
+  kernel.barrier workgroup
+  }
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @role_barrier() attributes {threads = 128 : i64} {
+  // expected-error @below {{of a role stands outside of roles}}
+  kernel.barrier role
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @cluster_barrier() attributes {threads = 128 : i64} {
+  // expected-error @below {{of clusters is not lowered to NVVM}}
+  kernel.barrier cluster
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @no_warps() attributes {threads = 128 : i64} {
+  kernel.roles {
+  // expected-error @below {{has instances of 100 threads, no whole warps}}
+  kernel.role "all" count 1 threads 100 {
+  ^bb0(%instance: index):
+  }
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @threads_of_roles() attributes {threads = 128 : i64} {
+  // expected-error @below {{have 256 threads together, the kernel 128}}
+  kernel.roles {
+  kernel.role "all" count 2 threads 128 {
+  ^bb0(%instance: index):
+  
+  }
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @many_roles() attributes {threads = 512 : i64} {
+  // expected-error @below {{have 16 instances; there are barriers for 15}}
+  kernel.roles {
+  kernel.role "all" count 16 threads 32 {
+  ^bb0(%instance: index):
+  
+  }
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @after_roles() attributes {threads = 128 : i64} {
+  // expected-error @below {{are followed by code, which is not lowered to NVVM}}
+  kernel.roles {
+  kernel.role "all" count 1 threads 128 {
+  ^bb0(%instance: index):
+  
+  }
+  }
+  kernel.barrier workgroup
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @carried(%n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  // expected-error @below {{carries '!kernel.barriers<1>', which no thread can hold}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %b) -> (!kernel.barriers<1>) {
+  scf.yield %x : !kernel.barriers<1>
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @chosen(%c: i1) attributes {threads = 128 : i64} {
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  // expected-error @below {{gives '!kernel.barriers<1>', which no thread can hold}}
+  %r = scf.if %c -> (!kernel.barriers<1>) {
+  scf.yield %b : !kernel.barriers<1>
+  } else {
+  scf.yield %b : !kernel.barriers<1>
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @private() attributes {threads = 128 : i64} {
+  // expected-error @below {{of private memory is not lowered to NVVM}}
+  %a = kernel.alloc : !kernel.view<8xf32, private>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @five_rows() attributes {threads = 128 : i64} {
+  // expected-error @below {{is swizzled and needs a multiple of 8 rows}}
+  %a = kernel.alloc : !kernel.view<5x64xbf16, shared, #sw>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @row(%n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.alloc : !kernel.view<128x128xbf16, shared, #sw>
+  // expected-error @below {{begins at a row that is no visible multiple of 8 of swizzled memory}}
+  %t = kernel.subview %a[%n, %c0] : !kernel.view<128x128xbf16, shared, #sw> -> !kernel.view<64x64xbf16, shared, #sw>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @column() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %a = kernel.alloc : !kernel.view<128x128xbf16, shared, #sw>
+  // expected-error @below {{begins at a column that is no multiple of 64, the width of a swizzled panel}}
+  %t = kernel.subview %a[%c0, %c32] : !kernel.view<128x128xbf16, shared, #sw> -> !kernel.view<64x64xbf16, shared, #sw>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @barriers_in_role() attributes {threads = 128 : i64} {
+  kernel.roles {
+  kernel.role "all" count 1 threads 128 {
+  ^bb0(%instance: index):
+  // expected-error @below {{stands inside a role, where nobody else would see it made}}
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  }
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @remote() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  // expected-error @below {{at another workgroup's barrier is not lowered to NVVM}}
+  kernel.arrive %b[%c0] to %c0 : !kernel.barriers<1>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @computed_size(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %k = arith.addi %m, %m : index
+  %v = kernel.view %x[%k, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{copies through a view that is not made of arguments of the kernel}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>, #kernel.block<[s0 * s1] strides [1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @two_blocks(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{copies through a map that is not one whole block of 1 to 5 dimensions}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [1, s0]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @columns(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{copies through a view whose rows are not contiguous}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [67, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @odd_stride(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{copies through a view with a stride of 67 elements; strides are multiples of 16 bytes}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @plain_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared>
+  // expected-error @below {{copies to or from shared memory that is not swizzled, which is not lowered}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @large_box(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<512x64xbf16, shared, #sw>
+  // expected-error @below {{copies a box of 512 elements; at most 256 in a dimension go at once}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<512x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @lost_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index, %c: i1) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %a = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %s = arith.select %c, %a, %a : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{needs views whose kernel.view and kernel.alloc are in sight}}
+  kernel.async_store %s to %v[%c0, %c0] : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<?x?xbf16, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @multicast(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  // expected-error @below {{to several workgroups is not lowered to NVVM}}
+  kernel.async_load %v[%c0, %c0] to %s signal %b[%c0] multicast 3 : !kernel.view<?x?xbf16, global>, !kernel.view<64x64xbf16, shared, #sw>, !kernel.barriers<1>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @vector_constant() attributes {threads = 128 : i64} {
+  // expected-error @below {{has the type 'vector<4xf32>', which no thread can hold}}
+  %v = arith.constant dense<0.0> : vector<4xf32>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @wide_index() attributes {threads = 128 : i64} {
+  // expected-error @below {{4294967296 does not fit an index of 32 bits}}
+  %v = arith.constant 4294967296 : index
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @exact_exp2() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  // expected-error @below {{has no instruction}}
+  %e = math.exp2 %t : tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @registers() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+  %c = arith.constant dense<true> : tensor<64x64xi1, #acc>
+  // expected-error @below {{has tiles that a thread holds in different numbers of registers}}
+  %e = arith.select %c, %t, %t : tensor<64x64xi1, #acc>, tensor<64x64xbf16, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @values() attributes {threads = 128 : i64} {
+  // expected-error @below {{is a tile of different values, which is not lowered}}
+  %t = arith.constant dense<[1.0, 2.0]> : tensor<2xf32, #row>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @unknown_layout(%x: f32) attributes {threads = 128 : i64} {
+  // expected-error @below {{has the type 'tensor<16x16xf32, #kernel.frag<mma_acc>>', which no thread can hold}}
+  %t = kernel.splat %x : f32 -> tensor<16x16xf32, #kernel.frag<mma_acc>>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @extract() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  // expected-error @below {{takes whole rows of an accumulator, from a column that is a multiple of 8}}
+  %e = kernel.extract %t[0, 4] : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @convert() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  // expected-error @below {{is not lowered}}
+  %e = kernel.convert %t : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #kernel.frag<wgmma_a>>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @reduce() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #kernel.frag<wgmma_a>>
+  // expected-error @below {{is not along the rows of an f32 accumulator}}
+  %e = kernel.reduce add %t dims [1] : tensor<64x64xf32, #kernel.frag<wgmma_a>> -> tensor<64xf32, #row>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @broadcast() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64xf32, #row>
+  // expected-error @below {{is not of an f32 column along the rows of an accumulator}}
+  %e = kernel.broadcast %t dims [0] : tensor<64xf32, #row> -> tensor<64x64xf32, #kernel.frag<wgmma_a>>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @store_f32() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %s = kernel.alloc : !kernel.view<64x64xf32, shared>
+  // expected-error @below {{is not of a 16-bit accumulator to shared memory with a swizzle of 128}}
+  kernel.store %t, %s[%c0, %c0] : tensor<64x64xf32, #acc>, !kernel.view<64x64xf32, shared>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @store_part() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+  %s = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
+  // expected-error @below {{does not fill the rows of its view}}
+  kernel.store %t, %s[%c0, %c0] : tensor<64x64xbf16, #acc>, !kernel.view<128x64xbf16, shared, #sw>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @one_thread() {
+  %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{needs 128 threads, not 1}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @rows() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{has no instruction; there are 64 rows of up to 256 f32}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<128x64xbf16, shared, #sw>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<128x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @transposed() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{with a transposed left factor is not lowered}}
+  %d = kernel.mma_async %l transposed, %r transposed : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @f32_factors() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x32xf32, shared, #sw>
+  // expected-error @below {{of 'f32' is not lowered; bf16 and f16 are}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x32xf32, shared, #sw>, !kernel.view<64x32xf32, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @acc_as_factor() attributes {threads = 128 : i64} {
+  %l = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+  %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  // expected-error @below {{takes its left factor from registers as #kernel.frag<wgmma_a>}}
+  %d = kernel.mma_async %l, %r transposed : tensor<64x64xbf16, #acc>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @plain_factors() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x64xbf16, shared>
+  %r = kernel.alloc : !kernel.view<64x64xbf16, shared>
+  // expected-error @below {{takes factors from swizzled shared memory}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x64xbf16, shared>, !kernel.view<64x64xbf16, shared> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @short() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %r = kernel.alloc : !kernel.view<8x64xbf16, shared, #sw>
+  %t = arith.constant dense<1.0> : tensor<64x8xbf16, #kernel.frag<wgmma_a>>
+  // expected-error @below {{contracts 8 elements, no multiple of 16}}
+  %d = kernel.mma_async %t, %r : tensor<64x8xbf16, #kernel.frag<wgmma_a>>, !kernel.view<8x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @wait_bf16() attributes {threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+  // expected-error @below {{which is no f32 accumulator}}
+  %w = kernel.mma_wait pending 0 %t : tensor<64x64xbf16, #acc> -> tensor<64x64xbf16, #acc>
+  kernel.return
+}
