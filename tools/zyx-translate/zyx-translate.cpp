@@ -43,7 +43,7 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
   if (!module)
     return failure();
   PassManager passes(context);
-  passes.addPass(zyx::createConvertKernelToNVVMPass({targetName}));
+  passes.addPass(zyx::kernel::createConvertKernelToNVVMPass({targetName}));
   if (failed(passes.run(*module)))
     return failure();
   zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetName.getValue());

@@ -44,7 +44,7 @@ inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   kernel::registerZyxKernelPasses();
   kernel::registerZyxKernelToLLVMPasses();
-  registerZyxKernelToNVVMPasses();
+  kernel::registerZyxKernelToNVVMPasses();
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
   search::registerZyxSearchPasses();

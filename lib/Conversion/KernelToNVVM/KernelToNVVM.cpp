@@ -9,10 +9,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace zyx {
+namespace zyx::kernel {
 #define GEN_PASS_DEF_CONVERTKERNELTONVVMPASS
 #include "zyx/Conversion/KernelToNVVM/Passes.h.inc"
-} // namespace zyx
+} // namespace zyx::kernel
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -469,7 +469,7 @@ LogicalResult Lowering::lower(scf::IfOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct ConvertKernelToNVVM : zyx::impl::ConvertKernelToNVVMPassBase<ConvertKernelToNVVM> {
+struct ConvertKernelToNVVM : zyx::kernel::impl::ConvertKernelToNVVMPassBase<ConvertKernelToNVVM> {
   using ConvertKernelToNVVMPassBase::ConvertKernelToNVVMPassBase;
 
   void runOnOperation() override {

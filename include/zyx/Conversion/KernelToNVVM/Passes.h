@@ -10,7 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace zyx {
+namespace zyx::kernel {
 
 #define GEN_PASS_DECL
 #include "zyx/Conversion/KernelToNVVM/Passes.h.inc"
@@ -18,6 +18,6 @@ namespace zyx {
 #define GEN_PASS_REGISTRATION
 #include "zyx/Conversion/KernelToNVVM/Passes.h.inc"
 
-} // namespace zyx
+} // namespace zyx::kernel
 
 #endif // ZYX_CONVERSION_KERNELTONVVM_PASSES_H
