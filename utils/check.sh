@@ -58,7 +58,7 @@ PY
 # The demo's program on one device must count exactly this many correct rows.
 digits_count() {
   local device=$1 train=$2 test=$3 expected=$4 output
-  output=$(digits "$preset" "$train" "$test" "--device=$device" --print) || {
+  output=$(digits "$preset" "$train" "$test" "--device=$device") || {
     echo "$output"
     return 1
   }

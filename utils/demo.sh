@@ -8,4 +8,4 @@ step "install packages" "$zyx_root/utils/install.sh"
 step "configure build/release" configure release
 step "build zyx-run" build release zyx-run
 step "classify test rows 1000-1796 by training rows 0-999, on the CPU" \
-  digits release 0:1000 1000:1797 --device=cpu --print --time
+  digits release 0:1000 1000:1797 --device=cpu --time
