@@ -8,14 +8,12 @@
 // test_labels    what they show, to count how many are right
 // predicted      a label per test image
 // correct        how many of them are test_labels'
-// total          how many there are
 
 func.func @knn(%train: tensor<1000x8x8xui8> {graph.name = "train_images"},
                %train_labels: tensor<1000xi64> {graph.name = "train_labels"},
                %test: tensor<797x8x8xui8> {graph.name = "test_images"},
                %test_labels: tensor<797xi64> {graph.name = "test_labels"})
-    -> (tensor<i64> {graph.name = "correct"}, tensor<i64> {graph.name = "total"},
-        tensor<797xi64> {graph.name = "predicted"}) {
+    -> (tensor<i64> {graph.name = "correct"}, tensor<797xi64> {graph.name = "predicted"}) {
   // Images as rows of numbers.
   %x_pixels = graph.reshape %test : tensor<797x8x8xui8> -> tensor<797x64xui8>
   %x = graph.cast %x_pixels : tensor<797x64xui8> -> tensor<797x64xf32>
@@ -61,6 +59,5 @@ func.func @knn(%train: tensor<1000x8x8xui8> {graph.name = "train_images"},
   %is_right = graph.binary eq %predicted, %test_labels : tensor<797xi64>
   %ones = graph.cast %is_right : tensor<797xi1> -> tensor<797xi64>
   %correct = graph.reduce add %ones dims = [0] : tensor<797xi64> -> tensor<i64>
-  %total = graph.constant dense<797> : tensor<i64>
-  return %correct, %total, %predicted : tensor<i64>, tensor<i64>, tensor<797xi64>
+  return %correct, %predicted : tensor<i64>, tensor<797xi64>
 }

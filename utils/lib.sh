@@ -59,7 +59,7 @@ digits() {
     program=$zyx_root/build/$preset/digits-knn-$rows.mlir
   fi
   "$zyx_root/build/$preset/bin/zyx-run" "$program" --entry=knn \
-    --print='{correct} of {total} correct' \
+    --print="{correct} of $rows correct" \
     --input=train_images="$data:images[$train]" --input=train_labels="$data:labels[$train]" \
     --input=test_images="$data:images[$test]" --input=test_labels="$data:labels[$test]" "$@"
 }

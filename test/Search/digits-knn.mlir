@@ -11,4 +11,4 @@
 // CHECK: graph.gather
 // CHECK: %[[C:.*]] = graph.group(%{{.*}} = %[[N]]#1 : {{.*}}) -> tensor<i64>
 // CHECK-NOT: graph.group
-// CHECK: return %[[C]], %{{.*}}, %[[N]]#0
+// CHECK: return %[[C]], %[[N]]#0
