@@ -5,6 +5,7 @@
 #ifndef ZYX_PIPELINES_INITALL_H
 #define ZYX_PIPELINES_INITALL_H
 
+#include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
@@ -42,6 +43,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 /// Every pass and pipeline of ours, and the general ones of upstream.
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
+  registerZyxGraphToKernelPasses();
   kernel::registerZyxKernelPasses();
   kernel::registerZyxKernelToLLVMPasses();
   kernel::registerZyxKernelToNVVMPasses();

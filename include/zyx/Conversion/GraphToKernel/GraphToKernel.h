@@ -1,0 +1,30 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
+#define ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx {
+
+/// A group as one launch. The kernel's arguments are a buffer per operand of the group, one per
+/// constant, and one per result.
+struct ConvertedGroup {
+  kernel::FuncOp kernel;
+  /// Constants that are more than one repeated element.
+  llvm::SmallVector<mlir::DenseElementsAttr> constants;
+  /// Arithmetic of the whole launch: 2 per product of a contraction, 1 per other element.
+  uint64_t flops = 0;
+};
+
+/// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Fails
+/// with an error at the op that a kernel cannot compute.
+mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::StringRef name,
+                                             mlir::OpBuilder &builder);
+
+} // namespace zyx
+
+#endif // ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H

@@ -1,0 +1,217 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The host's side: a plan per function.
+//===----------------------------------------------------------------------===//
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+
+#include "Elements.h"
+
+#include "zyx/Conversion/GraphToKernel/Passes.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Graph/Transport.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zyx {
+#define GEN_PASS_DEF_CONVERTGRAPHTOKERNELPASS
+#include "zyx/Conversion/GraphToKernel/Passes.h.inc"
+} // namespace zyx
+
+using namespace mlir;
+using namespace zyx;
+using namespace zyx::graph::ir;
+
+namespace {
+
+/// Builds the plan of one function.
+class Planner {
+public:
+  Planner(func::FuncOp entry, SymbolTable &symbols)
+      : entry(entry), symbols(symbols), builder(entry.getContext()) {}
+
+  LogicalResult plan();
+
+private:
+  LogicalResult wrapOps();
+  plan::FuncOp createFunction();
+  LogicalResult launch(GroupOp group);
+  Value createConstant(Location loc, DenseElementsAttr value);
+  plan::BufferType getBufferType(Type tensor);
+
+  func::FuncOp entry;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  SmallVector<ParameterOp> parameters;
+  DenseMap<Value, Value> buffers;
+  unsigned numKernels = 0;
+};
+
+struct ConvertGraphToKernelPass
+    : public zyx::impl::ConvertGraphToKernelPassBase<ConvertGraphToKernelPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static bool isAlias(Operation *op) { return isa_and_nonnull<ReshapeOp>(op); }
+
+/// The value whose bytes a chain of reshapes shows.
+static Value getRoot(Value value) {
+  while (isAlias(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Puts what computes outside of groups into groups of one op.
+LogicalResult Planner::wrapOps() {
+  for (Operation &op : llvm::make_early_inc_range(entry.getBody().front().without_terminator())) {
+    if (isa<GroupOp, ConstantOp, ParameterOp>(op) || isAlias(&op))
+      continue;
+    if (!isa<NodeOpInterface>(op))
+      return op.emitOpError("cannot be part of a plan");
+    builder.setInsertionPoint(&op);
+    auto group = GroupOp::create(builder, op.getLoc(), op.getResultTypes(), op.getOperands());
+    Block &block = group.getBody().empty() ? group.getBody().emplaceBlock() : group.getBlock();
+    for (Value operand : op.getOperands())
+      block.addArgument(operand.getType(), operand.getLoc());
+    op.replaceAllUsesWith(group.getResults());
+    op.setOperands(block.getArguments());
+    op.moveBefore(&block, block.end());
+    builder.setInsertionPointToEnd(&block);
+    YieldOp::create(builder, op.getLoc(), op.getResults());
+  }
+  return success();
+}
+
+plan::BufferType Planner::getBufferType(Type tensor) {
+  // The graph's verifiers have accepted the type.
+  return plan::BufferType::get(builder.getContext(), *toPlainType(tensor));
+}
+
+plan::FuncOp Planner::createFunction() {
+  Block &block = entry.getBody().front();
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  auto add = [&](Type tensor, StringRef kind, StringRef name) {
+    types.push_back(getBufferType(tensor));
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(kind, builder.getStringAttr(name))));
+  };
+  for (unsigned i = 0; i != block.getNumArguments(); ++i)
+    add(block.getArgument(i).getType(), plan::FuncOp::inputAttr, getArgumentName(entry, i));
+  llvm::StringMap<unsigned> known;
+  for (auto parameter : block.getOps<ParameterOp>())
+    if (known.try_emplace(parameter.getName(), types.size()).second)
+      add(parameter.getResult().getType(), plan::FuncOp::inputAttr, parameter.getName());
+  for (unsigned i = 0; i != entry.getNumResults(); ++i)
+    add(entry.getResultTypes()[i], plan::FuncOp::outputAttr, getResultName(entry, i));
+
+  builder.setInsertionPoint(entry);
+  auto function = plan::FuncOp::create(builder, entry.getLoc(), entry.getName(),
+                                       builder.getFunctionType(types, {}), attributes);
+  Block &body = function.getBody().front();
+  for (unsigned i = 0; i != block.getNumArguments(); ++i)
+    buffers[block.getArgument(i)] = body.getArgument(i);
+  for (auto parameter : block.getOps<ParameterOp>())
+    buffers[parameter.getResult()] = body.getArgument(known[parameter.getName()]);
+  return function;
+}
+
+Value Planner::createConstant(Location loc, DenseElementsAttr value) {
+  plan::BufferType type = getBufferType(value.getType());
+  uint64_t size = type.getByteSize();
+  if (size > plan::maxConstantBytes) {
+    // Only a repeated element is allowed to be this large.
+    TypedAttr element = lowering::getSplatElement(value);
+    APInt bits = isa<FloatAttr>(element) ? cast<FloatAttr>(element).getValue().bitcastToAPInt()
+                                         : cast<IntegerAttr>(element).getValue();
+    Type event = plan::EventType::get(builder.getContext());
+    Value buffer = plan::AllocOp::create(builder, loc, type);
+    plan::FillOp::create(builder, loc, event, buffer,
+                         builder.getI64IntegerAttr(bits.getZExtValue()), ValueRange());
+    return buffer;
+  }
+  SmallVector<int8_t> bytes;
+  unsigned width = size == 0 ? 0 : size / value.getNumElements();
+  auto append = [&](const APInt &bits) {
+    for (unsigned i = 0; i != width; ++i)
+      bytes.push_back(static_cast<int8_t>(bits.lshr(8 * i).zextOrTrunc(8).getZExtValue()));
+  };
+  if (isa<FloatType>(value.getElementType()))
+    for (const APFloat &element : value.getValues<APFloat>())
+      append(element.bitcastToAPInt());
+  else
+    for (const APInt &element : value.getValues<APInt>())
+      append(element.zext(std::max(8u, element.getBitWidth())));
+  return plan::ConstantOp::create(builder, loc, type, builder.getDenseI8ArrayAttr(bytes));
+}
+
+LogicalResult Planner::launch(GroupOp group) {
+  OpBuilder::InsertionGuard guard(builder);
+  std::string name = (entry.getName() + "_" + Twine(numKernels++)).str();
+  OpBuilder kernelBuilder(entry);
+  FailureOr<ConvertedGroup> converted = convertGroup(group, name, kernelBuilder);
+  if (failed(converted))
+    return failure();
+  symbols.insert(converted->kernel);
+  SmallVector<Value> ins, outs;
+  for (Value input : group.getInputs())
+    ins.push_back(buffers.lookup(getRoot(input)));
+  for (DenseElementsAttr constant : converted->constants)
+    ins.push_back(createConstant(group.getLoc(), constant));
+  for (Value output : group.getResults()) {
+    Value &buffer = buffers[output];
+    if (!buffer)
+      buffer = plan::AllocOp::create(builder, group.getLoc(), getBufferType(output.getType()));
+    outs.push_back(buffer);
+  }
+  plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
+                         FlatSymbolRefAttr::get(converted->kernel.getSymNameAttr()), ins, outs,
+                         builder.getDenseI64ArrayAttr({}),
+                         builder.getI64IntegerAttr(converted->flops), ValueRange());
+  return success();
+}
+
+LogicalResult Planner::plan() {
+  if (failed(wrapOps()))
+    return failure();
+  plan::FuncOp function = createFunction();
+  symbols.remove(entry);
+  symbols.insert(function);
+  Block &block = entry.getBody().front(), &body = function.getBody().front();
+  auto outputs = body.getArguments().take_back(entry.getNumResults());
+  Operation *terminator = block.getTerminator();
+  // A result of a group is written where the caller wants it.
+  for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
+    if (Value root = getRoot(value); isa_and_nonnull<GroupOp>(root.getDefiningOp()))
+      buffers.try_emplace(root, output);
+
+  builder.setInsertionPointToEnd(&body);
+  for (Operation &op : block.without_terminator()) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      buffers[constant.getResult()] = createConstant(op.getLoc(), constant.getValue());
+    else if (auto group = dyn_cast<GroupOp>(op); group && failed(launch(group)))
+      return failure();
+  }
+  for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
+    if (Value buffer = buffers.lookup(getRoot(value)); buffer != output)
+      plan::CopyOp::create(builder, terminator->getLoc(), plan::EventType::get(builder.getContext()),
+                           buffer, output, ValueRange());
+  plan::ReturnOp::create(builder, terminator->getLoc());
+  entry.erase();
+  return success();
+}
+
+void ConvertGraphToKernelPass::runOnOperation() {
+  SymbolTable symbols(getOperation());
+  for (auto entry : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+    if (!entry.getBody().hasOneBlock()) {
+      entry.emitOpError("needs a body of one block to become a plan");
+      return signalPassFailure();
+    }
+    if (failed(Planner(entry, symbols).plan()))
+      return signalPassFailure();
+  }
+}

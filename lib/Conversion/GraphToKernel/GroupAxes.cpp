@@ -1,0 +1,607 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "GroupAxes.h"
+
+#include "Elements.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace zyx::lowering {
+
+bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp>(op); }
+
+bool isElementwise(Operation *op) {
+  return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp>(op);
+}
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static SmallVector<unsigned> getNonUnitDims(Value value) {
+  SmallVector<unsigned> dims;
+  for (auto [i, extent] : llvm::enumerate(getShape(value)))
+    if (extent != 1)
+      dims.push_back(i);
+  return dims;
+}
+
+/// Views that only move axes: expand, permute, and reshapes that add or drop dimensions of extent 1.
+static bool movesAxesOnly(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape)
+    return isView(op);
+  auto kept = [](Value value) {
+    return llvm::filter_to_vector(getShape(value), [](int64_t extent) { return extent != 1; });
+  };
+  return kept(reshape.getX()) == kept(reshape.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Leaves and outputs
+//===----------------------------------------------------------------------===//
+
+static kernel::MapAttr applyView(Operation *op, kernel::MapAttr map) {
+  ArrayRef<int64_t> shape = getShape(op->getResult(0));
+  if (isa<ReshapeOp>(op))
+    return kernel::reshapeMap(map, shape);
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return kernel::permuteMap(map, permute.getOrder());
+  return kernel::expandMap(map, shape);
+}
+
+/// What a reduction over no elements gives.
+static TypedAttr getReductionOfNothing(ReduceOp op) {
+  Type element = toSignless(getElementTypeOrSelf(op.getResult().getType()));
+  Builder builder(op.getContext());
+  if (auto format = dyn_cast<FloatType>(element))
+    return builder.getFloatAttr(format, op.getKind() == ReduceKind::Mul ? 1.0 : 0.0);
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (op.getKind() == ReduceKind::And)
+    return builder.getIntegerAttr(element, APInt::getAllOnes(width));
+  return builder.getIntegerAttr(element, APInt(width, op.getKind() == ReduceKind::Mul ? 1 : 0));
+}
+
+void GroupAxes::findLeaves() {
+  MLIRContext *context = group.getContext();
+  Block &block = group.getBlock();
+  auto addLeaf = [&](Value value) {
+    leaves[value] = {value, kernel::MapAttr::identity(context, getShape(value))};
+  };
+  for (Value argument : block.getArguments())
+    addLeaf(argument);
+  for (Operation &op : block.without_terminator()) {
+    Value result = op.getResult(0);
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      DenseElementsAttr value = constant.getValue();
+      if (value.isSplat()) {
+        splats[result] = getSplatElement(value);
+      } else {
+        constants.push_back(constant);
+        addLeaf(result);
+      }
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      ArrayRef<int64_t> shape = getShape(reduce.getX());
+      if (llvm::any_of(reduce.getDims(), [&](int64_t dim) { return shape[dim] == 0; }))
+        splats[result] = getReductionOfNothing(reduce);
+    } else if (isView(&op)) {
+      Value x = op.getOperand(0);
+      if (const Leaf *leaf = getLeaf(x)) {
+        Leaf viewed = {leaf->root, applyView(&op, leaf->map)};
+        leaves[result] = viewed;
+      } else if (TypedAttr element = getSplat(x)) {
+        splats[result] = element;
+      }
+    }
+  }
+}
+
+/// Marks the ops that the results need. Reshapes and permutes of results become maps of the stores.
+LogicalResult GroupAxes::findNeeded() {
+  MLIRContext *context = group.getContext();
+  Operation *yield = group.getBlock().getTerminator();
+  SmallVector<Value> work;
+  for (Value value : yield->getOperands()) {
+    kernel::MapAttr map = kernel::MapAttr::identity(context, getShape(value));
+    for (Operation *op = value.getDefiningOp();
+         isa_and_nonnull<ReshapeOp, PermuteOp>(op) && !getLeaf(value) && !getSplat(value);
+         op = value.getDefiningOp()) {
+      Value x = op->getOperand(0);
+      if (auto permute = dyn_cast<PermuteOp>(op)) {
+        SmallVector<int64_t> inverse(permute.getOrder().size());
+        for (auto [i, dim] : llvm::enumerate(permute.getOrder()))
+          inverse[dim] = i;
+        map = kernel::permuteMap(map, inverse);
+      } else {
+        map = kernel::reshapeMap(map, getShape(x));
+      }
+      value = x;
+    }
+    outputs.push_back({value, map});
+    if (!llvm::is_contained(getShape(value), 0))
+      work.push_back(value);
+  }
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (getLeaf(value) || getSplat(value) || !needed.insert(op).second)
+      continue;
+    if (isView(op) && !movesAxesOnly(op))
+      return op->emitOpError("splits or merges dimensions of a value that its group computes");
+    if (auto gather = dyn_cast<GatherOp>(op);
+        gather && !getLeaf(gather.getX()) && !getSplat(gather.getX()))
+      return op->emitOpError("gathers from a value that its group computes");
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+      if (Type element = getElementTypeOrSelf(type); isFloat8(element) && isElementwise(op))
+        return op->emitOpError() << "computes with " << element << ", which kernels cannot";
+    llvm::append_range(work, op->getOperands());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Classes of dimensions
+//===----------------------------------------------------------------------===//
+
+unsigned GroupAxes::getNode(Value value, unsigned dim) {
+  auto [found, isNew] = nodes.try_emplace({value, dim}, nodes.size());
+  if (isNew)
+    classes.grow(nodes.size());
+  return found->second;
+}
+
+void GroupAxes::join(Value a, unsigned dimA, Value b, unsigned dimB) {
+  classes.join(getNode(a, dimA), getNode(b, dimB));
+}
+
+GroupAxes::Class GroupAxes::getClass(Value value, unsigned dim) const {
+  if (getShape(value)[dim] == 1)
+    return unit;
+  return classes.findLeader(nodes.lookup({value, dim}));
+}
+
+/// Dimensions that must be walked together become one class.
+void GroupAxes::unify() {
+  auto addNodes = [&](Value value) {
+    for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+      getNode(value, dim);
+  };
+  for (const Output &output : outputs)
+    addNodes(output.value);
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isNeeded(&op))
+      continue;
+    Value result = op.getResult(0);
+    addNodes(result);
+    for (Value operand : op.getOperands())
+      addNodes(operand);
+    if (isElementwise(&op)) {
+      for (Value operand : op.getOperands())
+        for (unsigned dim = 0; dim != getShape(operand).size(); ++dim)
+          join(result, dim, operand, dim);
+    } else if (auto permute = dyn_cast<PermuteOp>(op)) {
+      for (auto [i, dim] : llvm::enumerate(permute.getOrder()))
+        join(result, i, permute.getX(), dim);
+    } else if (auto expand = dyn_cast<ExpandOp>(op)) {
+      for (auto [i, extent] : llvm::enumerate(getShape(result)))
+        if (extent == getShape(expand.getX())[i])
+          join(result, i, expand.getX(), i);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      for (auto [to, from] : llvm::zip_equal(getNonUnitDims(result), getNonUnitDims(reshape.getX())))
+        join(result, to, reshape.getX(), from);
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      unsigned kept = 0;
+      for (unsigned dim = 0; dim != getShape(reduce.getX()).size(); ++dim)
+        if (!llvm::is_contained(reduce.getDims(), dim))
+          join(result, kept++, reduce.getX(), dim);
+    } else if (auto gather = dyn_cast<GatherOp>(op)) {
+      unsigned indexRank = getShape(gather.getIndices()).size(), at = gather.getDim();
+      for (unsigned i = 0; i != indexRank; ++i)
+        join(result, at + i, gather.getIndices(), i);
+      for (unsigned dim = 0; dim != getShape(gather.getX()).size(); ++dim)
+        if (dim != at)
+          join(result, dim < at ? dim : dim + indexRank - 1, gather.getX(), dim);
+    }
+  }
+  for (auto [node, number] : nodes)
+    if (int64_t extent = getShape(node.first)[node.second]; extent != 1)
+      extents[classes.findLeader(number)] = extent;
+}
+
+/// A value whose two dimensions are one axis would be read along its diagonal.
+LogicalResult GroupAxes::checkValues() {
+  auto check = [&](Value value, Operation *user) -> LogicalResult {
+    llvm::SmallSet<Class, 4> seen;
+    for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+      if (Class c = getClass(value, dim); c != unit && !seen.insert(c).second)
+        return user->emitOpError("needs a value of its group along two different axes at once");
+    return success();
+  };
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isNeeded(&op))
+      continue;
+    for (Value operand : op.getOperands())
+      if (failed(check(operand, &op)))
+        return failure();
+    if (failed(check(op.getResult(0), &op)))
+      return failure();
+  }
+  return success();
+}
+
+int64_t GroupAxes::getStride(Value value, kernel::MapAttr map, Class c) const {
+  for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+    if (getClass(value, dim) == c)
+      return *kernel::BlockAttr::constant(map.front().getStrides()[dim]);
+  return 0;
+}
+
+void GroupAxes::findVarying() {
+  auto addLeaf = [&](Value value) {
+    const Leaf *leaf = getLeaf(value);
+    if (!leaf || varying.contains(value))
+      return;
+    auto &set = varying[value];
+    for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+      if (Class c = getClass(value, dim); c != unit && getStride(value, leaf->map, c) != 0)
+        set.insert(c);
+  };
+  for (const Output &output : outputs)
+    addLeaf(output.value);
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isNeeded(&op))
+      continue;
+    llvm::SmallSet<Class, 4> set;
+    for (Value operand : op.getOperands()) {
+      addLeaf(operand);
+      for (Class c : varying[operand])
+        set.insert(c);
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      for (int64_t dim : reduce.getDims())
+        set.erase(getClass(reduce.getX(), dim));
+    } else if (auto gather = dyn_cast<GatherOp>(op)) {
+      set.erase(getClass(gather.getX(), gather.getDim()));
+    } else if (auto iota = dyn_cast<IotaOp>(op)) {
+      if (Class c = getClass(iota.getResult(), iota.getDim()); c != unit)
+        set.insert(c);
+    }
+    varying[op.getResult(0)] = set;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+bool GroupAxes::hasClass(Value value, Class c) const {
+  for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+    if (getClass(value, dim) == c)
+      return true;
+  return false;
+}
+
+/// Classes in the order of the dimensions of the values that have most: the innermost dimension of
+/// tiles is that of memory where values agree.
+void GroupAxes::orderClasses() {
+  SmallVector<Value> values;
+  // A dimension that only a gather steps over is none of a tile.
+  llvm::SmallSet<Class, 8> inTiles;
+  auto addAll = [&](Value value) {
+    for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+      inTiles.insert(getClass(value, dim));
+  };
+  for (const Output &output : outputs) {
+    values.push_back(output.value);
+    addAll(output.value);
+  }
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isNeeded(&op))
+      continue;
+    llvm::append_range(values, op.getOperands());
+    values.push_back(op.getResult(0));
+    for (Class c : getVaryingClasses(op.getResult(0)))
+      inTiles.insert(c);
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      addAll(reduce.getX());
+  }
+  size_t rank = 0;
+  for (Value value : values)
+    rank = std::max(rank, getNonUnitDims(value).size());
+  SmallVector<Value> sorted;
+  for (size_t r = rank + 1; r-- > 0;)
+    llvm::copy_if(values, std::back_inserter(sorted),
+                  [&](Value value) { return getNonUnitDims(value).size() == r; });
+  for (Value value : sorted) {
+    // Each new class goes behind the class of the dimension before it.
+    size_t at = 0;
+    for (unsigned dim = 0; dim != getShape(value).size(); ++dim) {
+      Class c = getClass(value, dim);
+      if (c == unit || !inTiles.contains(c))
+        continue;
+      auto known = llvm::find(order, c);
+      if (known == order.end())
+        known = order.insert(order.begin() + at, c);
+      at = known - order.begin() + 1;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// The value before casts to the accumulator's type, which a dot makes itself.
+static Value stripFactor(Value value, Type accumulator, const GroupAxes &axes) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (axes.getLeaf(value) || axes.getSplat(value))
+      break;
+    if (isa<CastOp>(op)) {
+      Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+      bool isExact = isa<FloatType>(accumulator) ? from.isF16() || from.isBF16()
+                                                 : from.isSignlessInteger(8);
+      if (!isExact || getElementTypeOrSelf(value.getType()) != accumulator)
+        break;
+    } else if (!isView(op)) {
+      break;
+    }
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+void GroupAxes::findContractions() {
+  for (Operation &op : group.getBlock().without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce || !isNeeded(&op) || reduce.getKind() != ReduceKind::Add)
+      continue;
+    auto product = reduce.getX().getDefiningOp<BinaryOp>();
+    Type accumulator = getElementTypeOrSelf(reduce.getX().getType());
+    if (!product || product.getKind() != BinaryKind::Mul ||
+        !(accumulator.isF32() || accumulator.isF64() || accumulator.isSignlessInteger(32)))
+      continue;
+    auto a = getVaryingClasses(product.getA()), b = getVaryingClasses(product.getB());
+    ClassContraction dot = {reduce, {}, {}, {}, {}, {}, {}};
+    bool fits = true;
+    for (Class c : order) {
+      bool isReduced = llvm::any_of(reduce.getDims(), [&](int64_t dim) {
+        return getClass(reduce.getX(), dim) == c;
+      });
+      bool inA = a.contains(c), inB = b.contains(c);
+      if (isReduced) {
+        fits &= inA && inB;
+        dot.k.push_back(c);
+      } else if (inA && inB) {
+        dot.batch.push_back(c);
+      } else if (inA) {
+        dot.m.push_back(c);
+      } else if (inB) {
+        dot.n.push_back(c);
+      }
+    }
+    // With one row or column a reduction of the product reads the matrix just as often.
+    if (!fits || dot.m.empty() || dot.n.empty() || dot.k.empty())
+      continue;
+    dot.lhs = stripFactor(product.getA(), accumulator, *this);
+    dot.rhs = stripFactor(product.getB(), accumulator, *this);
+    found.push_back(dot);
+  }
+
+  // Axes that a dot flattens stand together, the batches before them.
+  for (ClassContraction &dot : found) {
+    auto rank = [&](Class c) { return llvm::find(order, c) - order.begin(); };
+    SmallVector<Class> front(dot.batch);
+    bool swap = rank(dot.n.front()) < rank(dot.m.front());
+    if (swap) {
+      // The transposed product gives the transposed result.
+      std::swap(dot.m, dot.n);
+      std::swap(dot.lhs, dot.rhs);
+    }
+    llvm::append_range(front, dot.m);
+    if (rank(dot.k.front()) < rank(dot.n.front())) {
+      llvm::append_range(front, dot.k);
+      llvm::append_range(front, dot.n);
+    } else {
+      llvm::append_range(front, dot.n);
+      llvm::append_range(front, dot.k);
+    }
+    size_t at = order.size();
+    for (Class c : front)
+      at = std::min<size_t>(at, rank(c));
+    llvm::erase_if(order, [&](Class c) { return llvm::is_contained(front, c); });
+    order.insert(order.begin() + std::min(at, order.size()), front.begin(), front.end());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Collapsing
+//===----------------------------------------------------------------------===//
+
+/// True where no op tells the two classes apart.
+bool GroupAxes::opsAllowMerge(Class outer, Class inner) const {
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isNeeded(&op))
+      continue;
+    if (auto iota = dyn_cast<IotaOp>(op)) {
+      Class c = getClass(iota.getResult(), iota.getDim());
+      if (c == outer || c == inner)
+        return false;
+    } else if (auto gather = dyn_cast<GatherOp>(op)) {
+      Class c = getClass(gather.getX(), gather.getDim());
+      if (c == outer || c == inner)
+        return false;
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      bool hasOuter = false, hasInner = false;
+      for (int64_t dim : reduce.getDims()) {
+        hasOuter |= getClass(reduce.getX(), dim) == outer;
+        hasInner |= getClass(reduce.getX(), dim) == inner;
+      }
+      if (hasOuter != hasInner)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// True where each view has both classes and steps from one to the other, or has none.
+bool GroupAxes::viewsAllowMerge(Class outer, Class inner) const {
+  auto viewMerges = [&](Value value, kernel::MapAttr map, bool hasOuter, bool hasInner) {
+    if (hasOuter != hasInner)
+      return false;
+    return !hasOuter || getStride(value, map, outer) ==
+                            getStride(value, map, inner) * getClassExtent(inner);
+  };
+  auto leafMerges = [&](Value value) {
+    const Leaf *leaf = getLeaf(value);
+    auto set = getVaryingClasses(value);
+    return !leaf || viewMerges(value, leaf->map, set.contains(outer), set.contains(inner));
+  };
+  for (const Output &output : outputs)
+    if (!llvm::is_contained(getShape(output.value), 0) &&
+        (!leafMerges(output.value) ||
+         !viewMerges(output.value, output.map, hasClass(output.value, outer),
+                     hasClass(output.value, inner))))
+      return false;
+  for (Operation &op : group.getBlock().without_terminator())
+    if (isNeeded(&op) && !llvm::all_of(op.getOperands(), leafMerges))
+      return false;
+  return true;
+}
+
+/// Makes axes of the classes. What a dot has as one dimension is one axis even where a view cannot
+/// step over it: its map gets a second block.
+void GroupAxes::collapse() {
+  auto areFlattened = [&](Class outer, Class inner) {
+    for (const ClassContraction &dot : found)
+      for (const SmallVector<Class> *list : {&dot.m, &dot.n, &dot.k})
+        if (llvm::is_contained(*list, outer) && llvm::is_contained(*list, inner))
+          return true;
+    return false;
+  };
+  for (Class c : order) {
+    Class last = axes.empty() ? unit : axes.back().parts.back();
+    if (last != unit && opsAllowMerge(last, c) &&
+        (areFlattened(last, c) || viewsAllowMerge(last, c))) {
+      axes.back().parts.push_back(c);
+      axes.back().extent *= getClassExtent(c);
+    } else {
+      axes.push_back({getClassExtent(c), {c}, ""});
+    }
+    axisOfClass[c] = axes.size() - 1;
+  }
+  // A contraction whose dimensions could not be flattened stays a reduction of a product.
+  llvm::erase_if(found, [&](const ClassContraction &dot) {
+    return toAxes(dot.m).size() != 1 || toAxes(dot.n).size() != 1 || toAxes(dot.k).size() != 1;
+  });
+  for (const ClassContraction &dot : found)
+    contractions[dot.op] = {dot.lhs, dot.rhs, toAxes(dot.batch), axisOfClass[dot.m.front()],
+                            axisOfClass[dot.n.front()], axisOfClass[dot.k.front()]};
+}
+
+void GroupAxes::nameAxes() {
+  llvm::StringMap<unsigned> used;
+  auto number = [&](StringRef stem) { return (stem + Twine(used[stem]++)).str(); };
+  for (const ClassContraction &dot : found) {
+    const Contraction &contraction = contractions[dot.op];
+    for (unsigned batch : contraction.batch)
+      if (axes[batch].name.empty())
+        axes[batch].name = number("b");
+    for (auto [stem, axis] : {std::pair("m", contraction.m), {"n", contraction.n}, {"k", contraction.k}})
+      if (axes[axis].name.empty())
+        axes[axis].name = used.contains(stem) ? number(stem) : (used[stem] = 1, std::string(stem));
+  }
+  llvm::SmallSet<unsigned, 8> parallel;
+  for (const Output &output : outputs)
+    for (unsigned axis : getAll(output.value))
+      parallel.insert(axis);
+  for (auto [i, axis] : llvm::enumerate(axes))
+    if (axis.name.empty())
+      axis.name = number(parallel.contains(i) ? "i" : "k");
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+AxisList GroupAxes::toAxes(ArrayRef<Class> list) const {
+  AxisList result;
+  for (Class c : list)
+    if (auto axis = axisOfClass.find(c); axis != axisOfClass.end())
+      result.push_back(axis->second);
+  llvm::sort(result);
+  result.erase(llvm::unique(result), result.end());
+  return result;
+}
+
+AxisList GroupAxes::getVarying(Value value) const {
+  auto set = getVaryingClasses(value);
+  return toAxes(SmallVector<Class>(set.begin(), set.end()));
+}
+
+AxisList GroupAxes::getGatherAxes(GatherOp op) const {
+  auto set = getVaryingClasses(op.getX());
+  set.erase(getClass(op.getX(), op.getDim()));
+  return toAxes(SmallVector<Class>(set.begin(), set.end()));
+}
+
+AxisList GroupAxes::getAll(Value value) const {
+  return getAxesOf(value, llvm::to_vector(llvm::seq<int64_t>(0, getShape(value).size())));
+}
+
+AxisList GroupAxes::getAxesOf(Value value, ArrayRef<int64_t> dims) const {
+  SmallVector<Class> list;
+  for (int64_t dim : dims)
+    list.push_back(getClass(value, dim));
+  return toAxes(list);
+}
+
+kernel::MapAttr GroupAxes::selectAxes(kernel::MapAttr map, Value value, SmallVector<int64_t> dims,
+                                      ArrayRef<unsigned> tileAxes) const {
+  SmallVector<int64_t> partExtents, shape;
+  for (int64_t dim : dims)
+    partExtents.push_back(getShape(value)[dim]);
+  shape = partExtents;
+  for (unsigned axis : tileAxes) {
+    shape.push_back(axes[axis].extent);
+    for (Class part : axes[axis].parts) {
+      int64_t found = -1;
+      for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+        if (getClass(value, dim) == part)
+          found = dim;
+      dims.push_back(found);
+      partExtents.push_back(getClassExtent(part));
+    }
+  }
+  kernel::MapAttr selected = kernel::selectDims(map, dims, partExtents);
+  return shape == partExtents ? selected : kernel::reshapeMap(selected, shape);
+}
+
+kernel::MapAttr GroupAxes::getTileMap(kernel::MapAttr map, Value value,
+                                      ArrayRef<unsigned> tileAxes) const {
+  return selectAxes(map, value, {}, tileAxes);
+}
+
+kernel::MapAttr GroupAxes::getGatherMap(kernel::MapAttr map, Value value, unsigned dim,
+                                        ArrayRef<unsigned> tileAxes) const {
+  return selectAxes(map, value, {dim}, tileAxes);
+}
+
+LogicalResult GroupAxes::analyse() {
+  findLeaves();
+  if (failed(findNeeded()))
+    return failure();
+  unify();
+  if (failed(checkValues()))
+    return failure();
+  findVarying();
+  orderClasses();
+  findContractions();
+  collapse();
+  nameAxes();
+  return success();
+}
+
+} // namespace zyx::lowering

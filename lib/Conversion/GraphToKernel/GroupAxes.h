@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The iteration space of a group: which dimensions of its values are one axis, along which axes a
+// value varies, and what its contractions are.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_CONVERSION_GRAPHTOKERNEL_GROUPAXES_H
+#define ZYX_LIB_CONVERSION_GRAPHTOKERNEL_GROUPAXES_H
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
+
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/SmallSet.h"
+
+namespace zyx::lowering {
+
+/// Axes of a value or tile, by number.
+using AxisList = llvm::SmallVector<unsigned, 4>;
+
+/// A tensor in memory seen through views: `root` is a block argument of the group or a constant.
+struct Leaf {
+  mlir::Value root;
+  kernel::MapAttr map;
+};
+
+/// A result of the group: `map` finds the elements of `value` in the result's buffer.
+struct Output {
+  mlir::Value value;
+  kernel::MapAttr map;
+};
+
+/// reduce add(mul(lhs, rhs)) as a matrix product. An operand varies along the batch axes, its own
+/// axis and the contracted one.
+struct Contraction {
+  mlir::Value lhs, rhs;
+  AxisList batch;
+  unsigned m, n, k;
+};
+
+/// Axes are numbered outermost first: tiles have their dimensions in this order.
+class GroupAxes {
+public:
+  explicit GroupAxes(graph::ir::GroupOp group) : group(group) {}
+
+  /// Fails, with an error at the op, where the group is no iteration space.
+  mlir::LogicalResult analyse();
+
+  struct Axis {
+    int64_t extent;
+    /// Dimension classes that were collapsed into it, outermost first.
+    AxisList parts;
+    std::string name;
+  };
+
+  unsigned getNumAxes() const { return axes.size(); }
+  const Axis &getAxis(unsigned axis) const { return axes[axis]; }
+  llvm::ArrayRef<Output> getOutputs() const { return outputs; }
+  /// Constants that need a buffer.
+  llvm::ArrayRef<graph::ir::ConstantOp> getConstants() const { return constants; }
+
+  /// What is repeated in the whole of `value`, or null.
+  mlir::TypedAttr getSplat(mlir::Value value) const { return splats.lookup(value); }
+  const Leaf *getLeaf(mlir::Value value) const {
+    auto found = leaves.find(value);
+    return found == leaves.end() ? nullptr : &found->second;
+  }
+  bool isNeeded(mlir::Operation *op) const { return needed.contains(op); }
+  const Contraction *getContraction(mlir::Operation *op) const {
+    auto found = contractions.find(op);
+    return found == contractions.end() ? nullptr : &found->second;
+  }
+
+  /// Axes along which elements differ, in order.
+  AxisList getVarying(mlir::Value value) const;
+  /// The same of what a gather reads, without the gathered dimension.
+  AxisList getGatherAxes(graph::ir::GatherOp op) const;
+  /// Axes of all dimensions, repeated ones too.
+  AxisList getAll(mlir::Value value) const;
+  /// The axes of some dimensions.
+  AxisList getAxesOf(mlir::Value value, llvm::ArrayRef<int64_t> dims) const;
+
+  /// `map`, whose indices are those of `value`, with the dimensions of a tile over `axes`.
+  kernel::MapAttr getTileMap(kernel::MapAttr map, mlir::Value value, llvm::ArrayRef<unsigned> axes) const;
+
+  /// The same with dimension `dim` of `value` in front, as it is.
+  kernel::MapAttr getGatherMap(kernel::MapAttr map, mlir::Value value, unsigned dim,
+                               llvm::ArrayRef<unsigned> axes) const;
+
+private:
+  /// A set of dimensions that are one axis, before any are collapsed.
+  using Class = unsigned;
+  static constexpr Class unit = ~0u;
+
+  void findLeaves();
+  mlir::LogicalResult findNeeded();
+  void unify();
+  mlir::LogicalResult checkValues();
+  void findVarying();
+  llvm::SmallSet<Class, 4> getVaryingClasses(mlir::Value value) const { return varying.lookup(value); }
+  bool hasClass(mlir::Value value, Class c) const;
+  void orderClasses();
+  void findContractions();
+  bool opsAllowMerge(Class outer, Class inner) const;
+  bool viewsAllowMerge(Class outer, Class inner) const;
+  void collapse();
+  void nameAxes();
+
+  unsigned getNode(mlir::Value value, unsigned dim);
+  void join(mlir::Value a, unsigned dimA, mlir::Value b, unsigned dimB);
+  /// The class of a dimension, or `unit` where its extent is 1.
+  Class getClass(mlir::Value value, unsigned dim) const;
+  int64_t getClassExtent(Class c) const { return extents.lookup(c); }
+  /// The number that `map` adds per step along a class; 0 where `value` does not have it.
+  int64_t getStride(mlir::Value value, kernel::MapAttr map, Class c) const;
+  kernel::MapAttr selectAxes(kernel::MapAttr map, mlir::Value value, llvm::SmallVector<int64_t> dims,
+                             llvm::ArrayRef<unsigned> axes) const;
+  AxisList toAxes(llvm::ArrayRef<Class> classes) const;
+
+  mutable graph::ir::GroupOp group;
+  llvm::MapVector<mlir::Value, Leaf> leaves;
+  llvm::DenseMap<mlir::Value, mlir::TypedAttr> splats;
+  llvm::SmallVector<graph::ir::ConstantOp> constants;
+  llvm::SmallVector<Output> outputs;
+  llvm::DenseSet<mlir::Operation *> needed;
+
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> nodes;
+  mutable llvm::IntEqClasses classes;
+  llvm::DenseMap<Class, int64_t> extents;
+  /// Classes in the order of axes.
+  llvm::SmallVector<Class> order;
+  llvm::DenseMap<mlir::Value, llvm::SmallSet<Class, 4>> varying;
+  llvm::DenseMap<mlir::Operation *, Contraction> contractions;
+
+  /// Contractions in classes, until axes are known.
+  struct ClassContraction {
+    graph::ir::ReduceOp op;
+    mlir::Value lhs, rhs;
+    llvm::SmallVector<Class> batch, m, n, k;
+  };
+  std::vector<ClassContraction> found;
+
+  llvm::SmallVector<Axis> axes;
+  llvm::DenseMap<Class, unsigned> axisOfClass;
+};
+
+bool isView(mlir::Operation *op);
+bool isElementwise(mlir::Operation *op);
+
+} // namespace zyx::lowering
+
+#endif // ZYX_LIB_CONVERSION_GRAPHTOKERNEL_GROUPAXES_H
