@@ -22,7 +22,7 @@ using namespace mlir;
 static llvm::cl::opt<std::string> targetName("target", llvm::cl::desc("Record of the machine"),
                                              llvm::cl::init("sm_90a"));
 
-static LogicalResult fail(const llvm::SourceMgr &sources, const zyx::Status &status) {
+static LogicalResult printStatus(const llvm::SourceMgr &sources, const zyx::Status &status) {
   llvm::errs() << sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier()
                << ": error: " << status.message() << '\n';
   return failure();
@@ -34,7 +34,7 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
                                  MLIRContext *context) {
   llvm::StringRef text = sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
   if (zyx::Status status = zyx::checkTextLimits(text); !status.isOk())
-    return fail(*sources, status);
+    return printStatus(*sources, status);
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, LLVM::LLVMDialect,
                   NVVM::NVVMDialect, zyx::kernel::KernelDialect>();
@@ -48,10 +48,10 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
     return failure();
   zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetName.getValue());
   if (!target)
-    return fail(*sources, target.status());
+    return printStatus(*sources, target.status());
   zyx::Result<std::string> ptx = zyx::target::emitPTX(*module, *target);
   if (!ptx)
-    return fail(*sources, ptx.status());
+    return printStatus(*sources, ptx.status());
   for (auto func : module->getOps<LLVM::LLVMFuncOp>()) {
     auto threads = func->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid");
     auto shared = func->getAttrOfType<IntegerAttr>("kernel.shared_bytes");

@@ -36,8 +36,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
 
     ```mlir
     kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
-      %xs = kernel.view %x map #kernel.map<[#kernel.block<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
-      %ys = kernel.view %y map #kernel.map<[#kernel.block<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
+      %xs = kernel.view %x map <[<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
+      %ys = kernel.view %y map <[<[1024] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1024xf32, global>
       %c0 = arith.constant 0 : index
       %t = kernel.load %xs[%c0] axes ["i"] : !kernel.view<1024xf32, global> -> tensor<1024xf32>
       %d = arith.addf %t, %t : tensor<1024xf32>
@@ -105,7 +105,7 @@ def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator, ParentOne
 def Kernel_ViewOp : Kernel_Op<"view", [Pure]> {
   let summary = "Look at a buffer through a map";
   let description = [{
-    `%v = kernel.view %buffer[%m, %n] map #kernel.map<[...]> : !kernel.buffer<f32, global> -> !kernel.view<?x?xf32, global>`;
+    `%v = kernel.view %buffer[%m, %n] map <[...]> : !kernel.buffer<f32, global> -> !kernel.view<?x?xf32, global>`;
     the bracketed indices are the map's symbols s0, s1, ...
   }];
   let arguments = (ins Kernel_BufferType:$buffer, Variadic<Index>:$symbols, Kernel_MapAttr:$map);
