@@ -96,16 +96,10 @@ static void mergeNeighbours(GroupGraph &graph) {
       }
 }
 
+/// Consumers come first, because a copy brings operands that may be cloned in turn.
 static void cloneCheapProducers(GroupGraph &graph) {
-  for (GroupGraph::GroupId group : graph.sort()) {
-    // Copies bring operands that may be cloned in turn.
-    bool changed = true;
-    while (std::exchange(changed, false))
-      for (Operation *op : SmallVector<Operation *>(graph.getMembers(group).getArrayRef()))
-        for (Operation *producer : graph.getProducers(op))
-          changed |= graph.tryClone(producer, group);
-  }
-  graph.removeUnused();
+  for (Operation *op : llvm::reverse(graph.getOps()))
+    graph.tryClone(op);
 }
 
 //===----------------------------------------------------------------------===//

@@ -136,87 +136,148 @@ static int64_t bytesOf(Value value) {
   return type.getNumElements() * zyx::byteSize(*toDType(type.getElementType()));
 }
 
-Status GroupGraph::check(GroupId group) const {
-  return checkGroup(members[group], getOutputs(group));
-}
-
-bool GroupGraph::tryClone(Operation *root, GroupId into) {
-  if (!isElementwise(root) || returned.contains(root) || members[into].contains(root))
-    return false;
-  int64_t saved = bytesOf(root->getResult(0));
-  Ops slice, frontier;
-  SmallVector<Operation *> unstored{root};
-  // Grow the slice until what it reads is stored anyway, or takes less than its root.
+/// Grows the slice that computes a root until what it reads is stored anyway, or takes less than
+/// the root. Returns false where it becomes too much to compute twice.
+bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
+  auto &[ops, frontier, read] = slice;
+  const int64_t saved = bytesOf(root->getResult(0));
+  SmallVector<Operation *> missing{root};
   while (true) {
-    for (Operation *op : unstored)
-      if (!isElementwise(op) || !slice.insert(op))
+    for (Operation *op : missing)
+      if (!isElementwise(op) || !ops.insert(op))
         return false;
-    if (slice.size() > maxClonedOps ||
-        llvm::count_if(slice, isTranscendental) > maxClonedTranscendentals)
+    if (ops.size() > maxClonedOps ||
+        llvm::count_if(ops, isTranscendental) > maxClonedTranscendentals)
       return false;
-    unstored.clear();
+    missing.clear();
     frontier.clear();
     int64_t newlyStored = 0;
-    for (Operation *op : slice)
+    bool mustGrow = false;
+    for (Operation *op : ops)
       for (Operation *producer : getProducers(op)) {
-        if (slice.contains(producer) || members[into].contains(producer) ||
+        if (ops.contains(producer) || members[into].contains(producer) ||
             !frontier.insert(producer) || isStored(producer))
           continue;
         newlyStored += bytesOf(producer->getResult(0));
-        unstored.push_back(producer);
+        missing.push_back(producer);
+        // Its home may have dropped it when all its readers got copies.
+        mustGrow |= !members[getHome(producer)].contains(producer);
       }
-    if (newlyStored < saved)
+    if (!mustGrow && newlyStored < saved)
       break;
   }
   llvm::SmallSetVector<Value, 4> sources;
-  for (Operation *op : slice)
+  for (Operation *op : ops)
     for (Value operand : op->getOperands())
       if (Value source = getViewSource(operand);
           !source.getDefiningOp() || isa<ParameterOp>(source.getDefiningOp()) ||
           frontier.contains(source.getDefiningOp()))
         sources.insert(source);
-  int64_t read = 0;
+  read = 0;
   for (Value source : sources)
     read += bytesOf(source);
-  if (read > saved * maxReadFactor)
-    return false;
-
-  Ops before = members[into];
-  members[into] = unite(members[into], slice);
-  for (Operation *op : slice)
-    holders[op].push_back(into);
-  // What was inside of a group may have to leave it now.
-  bool isGood = check(into).isOk() && llvm::all_of(frontier, [&](Operation *op) {
-    return check(getHome(op)).isOk();
-  });
-  if (isGood)
-    return true;
-  members[into] = std::move(before);
-  for (Operation *op : slice)
-    holders[op].pop_back();
-  return false;
+  return read <= saved * maxReadFactor;
 }
 
-void GroupGraph::removeUnused() {
-  bool changed = true;
-  while (std::exchange(changed, false))
-    for (GroupId group = 0; group < members.size(); ++group) {
-      llvm::DenseSet<Operation *> used;
-      for (Value output : getOutputs(group))
-        used.insert(output.getDefiningOp());
-      for (Operation *op : llvm::reverse(members[group].getArrayRef()))
-        if (used.contains(op))
-          used.insert_range(getProducers(op));
-      SmallVector<Operation *> unused;
-      for (Operation *op : members[group])
-        if (!used.contains(op))
-          unused.push_back(op);
-      for (Operation *op : unused) {
-        members[group].remove(op);
-        llvm::erase(holders[op], group);
-        changed = true;
-      }
+/// Removes members that nobody reads any more, from a group and then from those that fed them.
+/// \p touched gets every group that changes, with its former members.
+void GroupGraph::removeUnused(GroupId start, std::map<GroupId, Ops> &touched) {
+  SmallVector<GroupId> pending{start};
+  while (!pending.empty()) {
+    GroupId group = pending.pop_back_val();
+    llvm::DenseSet<Operation *> used;
+    for (Value output : getOutputs(group))
+      used.insert(output.getDefiningOp());
+    for (Operation *op : llvm::reverse(members[group].getArrayRef()))
+      if (used.contains(op))
+        used.insert_range(getProducers(op));
+    Ops kept;
+    SmallVector<Operation *> unused;
+    for (Operation *op : members[group])
+      used.contains(op) ? void(kept.insert(op)) : unused.push_back(op);
+    if (unused.empty())
+      continue;
+    touched.try_emplace(group, members[group]);
+    members[group] = std::move(kept);
+    for (Operation *op : unused) {
+      llvm::erase(holders[op], group);
+      for (Operation *producer : getProducers(op))
+        pending.push_back(getHome(producer));
     }
+  }
+}
+
+bool GroupGraph::hasContraction(GroupId group) const {
+  return llvm::any_of(members[group], [](Operation *op) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    return reduce && matchContraction(reduce);
+  });
+}
+
+/// Clones for one reader. What changed is in \p touched, for undo.
+bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
+                           std::map<GroupId, Ops> &touched) {
+  touched.try_emplace(into, members[into]);
+  members[into] = unite(members[into], slice.ops);
+  for (Operation *op : slice.ops)
+    holders[op].push_back(into);
+  // What was inside of a group may have to leave it now, and what tied its members may be gone.
+  removeUnused(getHome(root), touched);
+  for (Operation *op : slice.frontier)
+    touched.try_emplace(getHome(op), members[getHome(op)]);
+  return llvm::all_of(touched, [&](const auto &entry) {
+    return checkGroup(members[entry.first], getOutputs(entry.first)).isOk();
+  });
+}
+
+void GroupGraph::undo(std::map<GroupId, Ops> &touched) {
+  for (auto &[group, before] : touched) {
+    for (Operation *op : members[group])
+      llvm::erase(holders[op], group);
+    for (Operation *op : before)
+      holders[op].push_back(group);
+    members[group] = std::move(before);
+  }
+}
+
+bool GroupGraph::tryClone(Operation *root) {
+  if (!isElementwise(root) || returned.contains(root))
+    return false;
+  llvm::SetVector<GroupId> readers;
+  for (Operation *consumer : getConsumers(root))
+    for (GroupId holder : holders.find(consumer)->second)
+      if (!members[holder].contains(root))
+        readers.insert(holder);
+  // Where the clone reads less than the root has, each reader gains by itself. Else only the store
+  // is saved, so all that are left must clone; and a contraction reads its operands more than once.
+  bool changed = false;
+  SmallVector<GroupId> rest;
+  for (GroupId reader : readers) {
+    Slice slice;
+    std::map<GroupId, Ops> touched;
+    if (!growSlice(root, reader, slice) || slice.read >= bytesOf(root->getResult(0))) {
+      rest.push_back(reader);
+    } else if (cloneInto(reader, root, slice, touched)) {
+      changed = true;
+    } else {
+      undo(touched);
+      return changed;
+    }
+  }
+  std::map<GroupId, Ops> touchedByAll;
+  for (GroupId reader : rest) {
+    Slice slice;
+    std::map<GroupId, Ops> touched;
+    bool isGood = !hasContraction(reader) && growSlice(root, reader, slice) &&
+                  cloneInto(reader, root, slice, touched);
+    for (auto &[group, before] : touched)
+      touchedByAll.try_emplace(group, before);
+    if (!isGood) {
+      undo(touchedByAll);
+      return changed;
+    }
+  }
+  return changed || !rest.empty();
 }
 
 SmallVector<GroupGraph::GroupId> GroupGraph::sort() const {

@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <map>
+
 namespace zyx::search {
 
 /// The computing ops of a function and their groups, before there is IR for them. Constants, iotas
@@ -35,11 +37,9 @@ public:
   Status checkMerge(GroupId first, GroupId second) const;
   void merge(GroupId first, GroupId second);
 
-  /// Lets a group compute a cheap value itself that it reads from another one, where that saves
-  /// storing it. To be called when all merging is done.
-  bool tryClone(mlir::Operation *root, GroupId into);
-  /// Removes members that nobody reads any more.
-  void removeUnused();
+  /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
+  /// it, and drops what nobody reads then. To be called when all merging is done.
+  bool tryClone(mlir::Operation *root);
   /// Groups that have members, producers before consumers.
   llvm::SmallVector<GroupId> sort() const;
 
@@ -48,7 +48,18 @@ private:
   bool isStored(mlir::Operation *op) const;
   bool reachesAround(GroupId from, GroupId to) const;
   Ops unite(const Ops &first, const Ops &second) const;
-  Status check(GroupId group) const;
+  /// What a reader would compute itself instead of reading a value.
+  struct Slice {
+    Ops ops;
+    /// Producers outside that it reads, and the bytes of all that it reads.
+    Ops frontier;
+    int64_t read = 0;
+  };
+  bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
+  bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice, std::map<GroupId, Ops> &touched);
+  void undo(std::map<GroupId, Ops> &touched);
+  bool hasContraction(GroupId group) const;
+  void removeUnused(GroupId start, std::map<GroupId, Ops> &touched);
 
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
