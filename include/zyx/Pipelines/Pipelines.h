@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_PIPELINES_PIPELINES_H
+#define ZYX_PIPELINES_PIPELINES_H
+
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The phases of the compiler, in order. Each has a name at which compilation can stop.
+namespace zyx::pipelines {
+
+/// Named by what the module holds when the phase is over.
+enum class Phase : uint8_t { Graph, Groups, Kernel, Schedule, Lowered, Plan, Target };
+inline constexpr Phase allPhases[] = {Phase::Graph,   Phase::Groups, Phase::Kernel, Phase::Schedule,
+                                      Phase::Lowered, Phase::Plan,   Phase::Target};
+
+/// "graph", "groups", "kernel", "schedule", "lowered", "plan", "target".
+std::string_view toString(Phase phase);
+/// The inverse of toString.
+std::optional<Phase> parsePhase(std::string_view name);
+
+/// Appends the passes of one phase.
+void addPhase(Phase phase, mlir::OpPassManager &passes, const target::TargetInfo &target);
+
+/// Registers `-zyx-compile`, with the options `target` and `stop-after`.
+void registerCompilePipeline();
+
+struct Options {
+  target::TargetInfo target;
+  /// Prints the module, parses it and prints it again behind every phase, and fails where the two
+  /// texts differ.
+  bool verifyRoundtrip = false;
+};
+
+struct Stage {
+  std::string name;
+  uint64_t nanoseconds = 0;
+};
+
+/// Runs the phases up to `last` on a module of one entry. The failure holds the diagnostics. Their
+/// times are appended to `stages`.
+Status runPhases(mlir::ModuleOp module, const Options &options, Phase last,
+                 std::vector<Stage> &stages);
+
+/// All phases, and the code of the target: the artifact of the module's one entry.
+Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options,
+                                   std::vector<Stage> &stages);
+
+/// The module after `last`; for targets that are text, `target` gives that text.
+Result<std::string> compileToText(mlir::ModuleOp module, const Options &options, Phase last,
+                                  std::vector<Stage> &stages);
+
+} // namespace zyx::pipelines
+
+#endif // ZYX_PIPELINES_PIPELINES_H

@@ -1,0 +1,217 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx-c/Compiler.h"
+
+#include "zyx/Base/TextLimits.h"
+#include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Pipelines/InitAll.h"
+#include "zyx/Pipelines/Pipelines.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Parser/Parser.h"
+
+#include "llvm/Support/SourceMgr.h"
+
+using namespace zyx;
+
+struct zyx_compiler_result {
+  Status status;
+  std::vector<std::vector<std::byte>> graphs;
+  std::vector<std::byte> output;
+  size_t numKernels = 0;
+  std::vector<pipelines::Stage> stages;
+  std::string remarks;
+};
+
+namespace {
+
+std::vector<std::byte> toBytes(std::string_view text) {
+  auto *begin = reinterpret_cast<const std::byte *>(text.data());
+  return std::vector<std::byte>(begin, begin + text.size());
+}
+
+/// Collects every remark as a line of text.
+class RemarkText : public mlir::remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RemarkText(std::string &text) : text(text) {}
+  void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
+    llvm::raw_string_ostream(text)
+        << remark.getLocation() << ": " << remark.getCombinedCategoryName() << ": "
+        << remark.getRemarkName() << ": " << remark.getMsg() << '\n';
+  }
+
+private:
+  std::string &text;
+};
+
+/// A context of its own for every call: nothing that one compilation made is seen by another, and
+/// its attributes are freed with it.
+std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  auto context =
+      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+/// "file:line:column: error: message", one line per diagnostic and note.
+std::string describe(const mlir::Diagnostic &diagnostic) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+    stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
+           << ": ";
+  stream << (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error ? "error: " : "note: ")
+         << diagnostic;
+  for (const mlir::Diagnostic &note : diagnostic.getNotes())
+    stream << '\n' << describe(note);
+  return text;
+}
+
+Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
+  std::string name = args.file_name ? args.file_name : "<text>";
+  std::string_view text(static_cast<const char *>(args.text.data), args.text.size);
+  if (Status limits = checkTextLimits(text); !limits.isOk())
+    return {limits.code(), name + ": " + limits.message()};
+
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(context.get(), [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      messages += (messages.empty() ? "" : "\n") + describe(diagnostic);
+    return mlir::success();
+  });
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get(), name);
+  if (!module)
+    return Status::invalidArgument(messages);
+  for (mlir::func::FuncOp entry : module->getOps<mlir::func::FuncOp>()) {
+    Result<graph::Graph> graph = graph::ir::exportGraph(entry);
+    if (!graph.isOk())
+      return graph.status();
+    result.graphs.push_back(graph->serialize());
+  }
+  if (result.graphs.empty())
+    return Status::invalidArgument(name + ": has no entry, that is no 'func.func'");
+  return Status::ok();
+}
+
+Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &result) {
+  std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data),
+                                   args.graph.size);
+  ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
+  graph.bindParameters();
+
+  pipelines::Options options;
+  ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu"));
+  options.verifyRoundtrip = args.verify_roundtrip != 0;
+  std::optional<pipelines::Phase> stopAfter;
+  if (args.stop_after && *args.stop_after) {
+    stopAfter = pipelines::parsePhase(args.stop_after);
+    if (!stopAfter)
+      return Status::invalidArgument("there is no phase '" + std::string(args.stop_after) + "'");
+  }
+
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::remark::RemarkCategories categories;
+  categories.all = ".*";
+  if (failed(mlir::remark::enableOptimizationRemarks(
+          *context, std::make_unique<RemarkText>(result.remarks),
+          std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories)))
+    return Status::internal("remarks cannot be collected");
+  mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context.get());
+  if (stopAfter) {
+    ZYX_ASSIGN_OR_RETURN(std::string text, pipelines::compileToText(*module, options, *stopAfter,
+                                                                    result.stages));
+    result.output = toBytes(text);
+    return Status::ok();
+  }
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
+                       pipelines::compile(*module, options, result.stages));
+  result.numKernels = artifact.kernels.size();
+  result.output = artifact.serialize();
+  return Status::ok();
+}
+
+/// The caller's struct in our size: members that the caller does not know are zero.
+template <typename Args>
+bool copyArgs(const Args *from, Args &to) {
+  if (!from || from->struct_size < sizeof(size_t) + sizeof(zyx_compiler_bytes))
+    return false;
+  std::memcpy(static_cast<void *>(&to), from, std::min(from->struct_size, sizeof(Args)));
+  return true;
+}
+
+template <typename Args>
+zyx_compiler_result *run(const Args *args, Status (*body)(const Args &, zyx_compiler_result &)) {
+  auto *result = new zyx_compiler_result;
+  Args copied = {};
+  result->status = copyArgs(args, copied)
+                       ? body(copied, *result)
+                       : Status::invalidArgument("the arguments are NULL or have no struct_size");
+  if (!result->status.isOk()) {
+    result->graphs.clear();
+    result->output.clear();
+  }
+  return result;
+}
+
+} // namespace
+
+const char *zyx_compiler_version(void) { return ZYX_VERSION; }
+
+zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args) {
+  return run(args, parse);
+}
+
+zyx_compiler_result *zyx_compiler_compile(const zyx_compiler_compile_args *args) {
+  return run(args, compile);
+}
+
+void zyx_compiler_result_release(zyx_compiler_result *result) { delete result; }
+
+uint32_t zyx_compiler_result_code(const zyx_compiler_result *result) {
+  return static_cast<uint32_t>(result->status.code());
+}
+
+const char *zyx_compiler_result_message(const zyx_compiler_result *result) {
+  return result->status.message().c_str();
+}
+
+size_t zyx_compiler_result_num_graphs(const zyx_compiler_result *result) {
+  return result->graphs.size();
+}
+
+zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler_result *result, size_t index) {
+  if (index >= result->graphs.size())
+    return {nullptr, 0};
+  return {result->graphs[index].data(), result->graphs[index].size()};
+}
+
+zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result) {
+  return {result->output.data(), result->output.size()};
+}
+
+size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result) {
+  return result->numKernels;
+}
+
+size_t zyx_compiler_result_num_stages(const zyx_compiler_result *result) {
+  return result->stages.size();
+}
+
+int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
+                              zyx_compiler_stage *stage) {
+  if (!stage || index >= result->stages.size())
+    return 0;
+  zyx_compiler_stage value = {stage->struct_size, result->stages[index].name.c_str(),
+                              result->stages[index].nanoseconds};
+  std::memcpy(stage, &value, std::min(stage->struct_size, sizeof(value)));
+  return 1;
+}
+
+const char *zyx_compiler_result_remarks(const zyx_compiler_result *result) {
+  return result->remarks.c_str();
+}
