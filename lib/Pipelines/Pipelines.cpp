@@ -1,0 +1,121 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The compiler on one page: its phases in order, a line per pass.
+//===----------------------------------------------------------------------===//
+#include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Plan/Transforms/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace zyx;
+using namespace zyx::pipelines;
+using target::TargetInfo;
+
+namespace {
+
+/// Canonicalization stops after this many rounds, converged or not: two patterns that undo each
+/// other must not hang a compilation.
+std::unique_ptr<Pass> boundedCanonicalizer() {
+  return createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10));
+}
+
+/// graph -> graph: constants folded, one of each node, none that nobody needs.
+void addGraphPhase(OpPassManager &passes, const TargetInfo &) {
+  passes.addPass(boundedCanonicalizer());
+  passes.addPass(createCSEPass());
+}
+
+/// graph -> graph.group: each group becomes one kernel.
+void addGroupsPhase(OpPassManager &passes, const TargetInfo &) {}
+
+/// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
+void addKernelPhase(OpPassManager &passes, const TargetInfo &) {
+  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+}
+
+/// kernel.func -> the same with a schedule for the target.
+void addSchedulePhase(OpPassManager &passes, const TargetInfo &target) {}
+
+/// Tiles -> loops over scalars and native vectors.
+void addLoweredPhase(OpPassManager &passes, const TargetInfo &target) {
+  passes.addPass(kernel::createApplySchedulePass());
+  passes.addPass(boundedCanonicalizer());
+  passes.addPass(createCSEPass());
+  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+  passes.addPass(kernel::createStageReusedPass());
+  passes.addPass(kernel::createLowerTilesPass({target.vectorBytes, target.vectorRegisters}));
+  passes.addPass(kernel::createExpandMathPass());
+  passes.addPass(boundedCanonicalizer());
+  passes.addPass(createCSEPass());
+  passes.addPass(kernel::createVerifyFormPass({"lowered"}));
+}
+
+/// plan.func -> the same with one arena and the waits that are needed.
+void addPlanPhase(OpPassManager &passes, const TargetInfo &) {
+  passes.addNestedPass<plan::FuncOp>(plan::createAssignArenaPass());
+  passes.addNestedPass<plan::FuncOp>(plan::createInsertWaitsPass());
+}
+
+/// kernel.func -> the dialect that the target's emitter reads.
+void addTargetPhase(OpPassManager &passes, const TargetInfo &target) {}
+
+struct PhaseEntry {
+  Phase phase;
+  const char *name;
+  void (*add)(OpPassManager &, const TargetInfo &);
+};
+constexpr PhaseEntry phases[] = {
+    {Phase::Graph, "graph", addGraphPhase},          {Phase::Groups, "groups", addGroupsPhase},
+    {Phase::Kernel, "kernel", addKernelPhase},       {Phase::Schedule, "schedule", addSchedulePhase},
+    {Phase::Lowered, "lowered", addLoweredPhase},    {Phase::Plan, "plan", addPlanPhase},
+    {Phase::Target, "target", addTargetPhase},
+};
+
+const PhaseEntry &entryOf(Phase phase) { return phases[static_cast<size_t>(phase)]; }
+
+struct CompileOptions : PassPipelineOptions<CompileOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("Name of a target record"),
+                             llvm::cl::init("cpu")};
+  Option<std::string> stopAfter{
+      *this, "stop-after",
+      llvm::cl::desc("Last phase: graph, groups, kernel, schedule, lowered, plan or target"),
+      llvm::cl::init("target")};
+};
+
+} // namespace
+
+std::string_view zyx::pipelines::toString(Phase phase) { return entryOf(phase).name; }
+
+std::optional<Phase> zyx::pipelines::parsePhase(std::string_view name) {
+  for (const PhaseEntry &entry : phases)
+    if (entry.name == name)
+      return entry.phase;
+  return std::nullopt;
+}
+
+void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const TargetInfo &target) {
+  entryOf(phase).add(passes, target);
+}
+
+void zyx::pipelines::registerCompilePipeline() {
+  static PassPipelineRegistration<CompileOptions> registration(
+      "zyx-compile", "Every phase of the compiler up to one of them",
+      [](OpPassManager &passes, const CompileOptions &options) {
+        Result<TargetInfo> target = target::lookUpTarget(options.target.getValue());
+        std::optional<Phase> last = parsePhase(options.stopAfter.getValue());
+        if (!target.isOk())
+          llvm::report_fatal_error(target.status().message().c_str(), /*gen_crash_diag=*/false);
+        if (!last)
+          llvm::report_fatal_error(
+              ("there is no phase '" + options.stopAfter.getValue() + "'").c_str(),
+              /*gen_crash_diag=*/false);
+        for (const PhaseEntry &entry : phases)
+          if (entry.phase <= *last)
+            entry.add(passes, *target);
+      });
+}
