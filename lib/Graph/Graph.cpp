@@ -277,6 +277,13 @@ std::vector<NodeId> Graph::reachable() const {
   return order;
 }
 
+void Graph::bindParameters() {
+  std::unordered_set<NodeId> bound(inputs.begin(), inputs.end());
+  for (NodeId id = 0; id < nodes.size(); ++id)
+    if (nodes[id].op == Op::Parameter && bound.insert(id).second)
+      inputs.push_back(id);
+}
+
 Status Graph::verify() const {
   std::unordered_set<NodeId> bound;
   for (NodeId input : inputs) {

@@ -116,6 +116,8 @@ public:
   /// by name at load. The builders do not append to them: the order is the caller's to say.
   std::vector<NodeId> inputs;
   std::vector<Output> outputs;
+  /// Makes every parameter an input: those that are none yet follow, in the order of their nodes.
+  void bindParameters();
   /// The entry's name.
   std::string name = "main";
 

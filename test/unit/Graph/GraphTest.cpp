@@ -80,6 +80,17 @@ TEST(GraphTest, EveryBuilderBuilds) {
   EXPECT_EQ(graph.node(*graph.gather(x, iota, 1)).type.shape, (Shape{2, 5, 3}));
 }
 
+TEST(GraphTest, BindParametersListsEachOnce) {
+  Graph graph;
+  const TensorType type{DType::F32, {2}};
+  const NodeId weights = *graph.parameter("weights", type), x = *graph.parameter("x", type);
+  graph.inputs = {x};
+  graph.bindParameters();
+  EXPECT_EQ(graph.inputs, (std::vector<NodeId>{x, weights}));
+  graph.bindParameters();
+  EXPECT_EQ(graph.inputs.size(), 2u);
+}
+
 TEST(GraphTest, RefusesOperandsThatDoNotExist) {
   Graph graph;
   const std::string reason = "has the operand 4 of a graph with 0 nodes";

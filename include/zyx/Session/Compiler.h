@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SESSION_COMPILER_H
+#define ZYX_SESSION_COMPILER_H
+
+#include "zyx/Base/Status.h"
+#include "zyx/Graph/Graph.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zyx::session {
+
+struct CompileOptions {
+  /// The name of a target record.
+  std::string target = "cpu";
+  /// The phase whose text is wanted instead of an artifact; empty makes an artifact.
+  std::string stopAfter = {};
+  bool verifyRoundtrip = false;
+};
+
+struct Stage {
+  std::string name;
+  uint64_t nanoseconds = 0;
+};
+
+struct Compiled {
+  /// The artifact, or the text of the phase.
+  std::vector<std::byte> output;
+  size_t numKernels = 0;
+  std::vector<Stage> stages;
+  /// What the compiler chose, one line each.
+  std::string remarks;
+};
+
+/// libZyxCompiler.so, opened. Nothing of LLVM is in the process before.
+class Compiler {
+public:
+  /// Looks at the environment variable ZYX_COMPILER; without it beside the running program, and in
+  /// ../lib of its folder. NotFound says where it looked.
+  static Result<std::unique_ptr<Compiler>> open();
+  ~Compiler();
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
+
+  /// Every entry of a text. `name` starts the messages.
+  Result<std::vector<graph::Graph>> parse(std::string_view text, const std::string &name) const;
+  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options) const;
+
+private:
+  struct Functions;
+  Compiler();
+  void *library = nullptr;
+  std::unique_ptr<Functions> functions;
+};
+
+} // namespace zyx::session
+
+#endif // ZYX_SESSION_COMPILER_H

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SESSION_SESSION_H
+#define ZYX_SESSION_SESSION_H
+
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Tensor.h"
+#include "zyx/Session/Compiler.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zyx::runtime {
+class Device;
+} // namespace zyx::runtime
+
+/// Compiler and runtime together.
+namespace zyx::session {
+
+/// An entry that is ready to run on one device.
+class Executable {
+public:
+  virtual ~Executable() = default;
+  const std::vector<artifact::Argument> &inputs() const { return inputArguments; }
+  const std::vector<artifact::Argument> &outputs() const { return outputArguments; }
+
+  /// One tensor per input, in their order and of their types; kept until others are given.
+  virtual Status setInputs(std::vector<HostTensor> tensors) = 0;
+  virtual Status run() = 0;
+  /// The outputs of the latest run.
+  virtual Result<std::vector<HostTensor>> readOutputs() = 0;
+
+  /// Kernels and launches of one run; 0 where the device has none.
+  size_t numKernels = 0, numLaunches = 0;
+  /// What making it took: the compiler's stages, loading.
+  std::vector<Stage> stages;
+  std::string remarks;
+
+protected:
+  Status checkInputs(std::span<const HostTensor> tensors) const;
+  std::vector<artifact::Argument> inputArguments, outputArguments;
+};
+
+struct DeviceListing {
+  std::string name;
+  bool present = false;
+  /// What the device is; for an absent one, why it is absent.
+  std::string description;
+};
+
+/// Opens the compiler and devices when they are first needed. One thread at a time.
+class Session {
+public:
+  Session();
+  ~Session();
+
+  /// Every entry of a file of MLIR text. Parameters follow the arguments as inputs.
+  Result<std::vector<graph::Graph>> readGraphs(const std::string &path);
+
+  /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
+  Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
+  /// Loads what was compiled before. An empty `device` is the artifact's own.
+  Result<std::unique_ptr<Executable>> load(artifact::Artifact artifact, const std::string &device);
+
+  /// "reference" and the runtime's devices.
+  static std::vector<DeviceListing> listDevices();
+
+private:
+  Result<Compiler *> compiler();
+  Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
+  std::unique_ptr<Compiler> openCompiler;
+  std::map<std::string, std::shared_ptr<runtime::Device>> devices;
+};
+
+} // namespace zyx::session
+
+#endif // ZYX_SESSION_SESSION_H

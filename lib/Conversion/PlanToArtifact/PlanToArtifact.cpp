@@ -1,0 +1,171 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx;
+using namespace zyx::plan;
+
+namespace {
+
+/// One conversion. Values of the plan are numbered as buffers and commands of the artifact.
+class Writer {
+public:
+  Writer(ModuleOp module, FuncOp func) : symbols(module), func(func) {}
+
+  Status run(const target::TargetInfo &target, artifact::CodeBlob code) {
+    result.entry = func.getName().str();
+    result.target = target.device;
+    result.cpuFeatures = target.requiredFeatures;
+    result.code.push_back(std::move(code));
+    addArguments();
+    for (Operation &op : func.getBody().front())
+      ZYX_RETURN_IF_ERROR(addOp(op));
+    return result.verify();
+  }
+
+  artifact::Artifact result;
+
+private:
+  Status refuse(Operation *op, const llvm::Twine &reason) {
+    return Status::compileFailed("entry '" + func.getName().str() +
+                                 "': " + op->getName().getStringRef().str() + " " + reason.str());
+  }
+
+  uint64_t sizeOf(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
+
+  void addBuffer(Value value, artifact::BufferKind kind, uint64_t position) {
+    buffers[value] = result.buffers.size();
+    result.buffers.push_back({kind, position, sizeOf(value)});
+  }
+
+  void addArguments() {
+    for (auto [i, argument] : llvm::enumerate(func.getBody().getArguments())) {
+      StringAttr input = func.getInputName(i);
+      auto &arguments = input ? result.inputs : result.outputs;
+      auto kind = input ? artifact::BufferKind::Input : artifact::BufferKind::Output;
+      addBuffer(argument, kind, arguments.size());
+      arguments.push_back({(input ? input : func.getOutputName(i)).str(),
+                           cast<BufferType>(argument.getType()).getTensorType()});
+    }
+  }
+
+  Status addOp(Operation &op) {
+    return llvm::TypeSwitch<Operation *, Status>(&op)
+        .Case([&](ArenaOp arena) {
+          result.arenaSize = sizeOf(arena.getResult());
+          return Status::ok();
+        })
+        .Case([&](SliceOp slice) {
+          addBuffer(slice.getResult(), artifact::BufferKind::Arena, slice.getOffset());
+          return Status::ok();
+        })
+        .Case([&](ConstantOp constant) {
+          uint64_t offset = llvm::alignTo(result.constants.size(), alignment);
+          addBuffer(constant.getResult(), artifact::BufferKind::Constant, offset);
+          result.constants.resize(offset);
+          for (int8_t byte : constant.getValue())
+            result.constants.push_back(static_cast<std::byte>(byte));
+          return Status::ok();
+        })
+        .Case([&](LaunchOp launch) { return addLaunch(launch); })
+        .Case([&](CopyOp copy) {
+          return addCommand(copy, artifact::Copy{refTo(copy.getSource()),
+                                                 refTo(copy.getDestination()),
+                                                 sizeOf(copy.getSource())});
+        })
+        .Case([&](FillOp fill) {
+          DType dtype = cast<BufferType>(fill.getDestination().getType()).getDtype();
+          return addCommand(fill, artifact::Fill{refTo(fill.getDestination()),
+                                                 sizeOf(fill.getDestination()),
+                                                 static_cast<uint64_t>(fill.getBits()),
+                                                 static_cast<uint8_t>(byteSize(dtype))});
+        })
+        .Case([&](ReturnOp) { return Status::ok(); })
+        .Default([&](Operation *other) {
+          return refuse(other, "is nothing that an artifact can hold");
+        });
+  }
+
+  artifact::BufferRef refTo(Value buffer) { return {buffers.lookup(buffer), 0}; }
+
+  Status addCommand(CommandOpInterface command,
+                    std::variant<artifact::Launch, artifact::Copy, artifact::Fill> action) {
+    artifact::Command made{std::move(action), {}};
+    for (OpOperand &event : command.getWaitMutable())
+      made.wait.push_back(commands.lookup(event.get()));
+    commands[command.getEvent()] = result.commands.size();
+    result.commands.push_back(std::move(made));
+    return Status::ok();
+  }
+
+  Status addLaunch(LaunchOp op) {
+    auto kernel = symbols.lookup<kernel::FuncOp>(op.getKernel());
+    if (!kernel)
+      return refuse(op, "launches '" + op.getKernel() + "', which is no kernel.func");
+    artifact::Launch launch;
+    for (Value buffer : llvm::concat<Value>(op.getIns(), op.getOuts())) {
+      launch.buffers.push_back(refTo(buffer));
+      launch.bytes += sizeOf(buffer);
+    }
+    launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
+    launch.flops = op.getFlops();
+    launch.kernel = addKernel(kernel, launch);
+
+    auto grids = kernel.getBody().getOps<kernel::GridOp>();
+    if (!grids.empty()) {
+      kernel::GridOp grid = *grids.begin();
+      // Programs are numbered in row-major order, so leading dimensions can be one.
+      SmallVector<int64_t> programs(3, 1);
+      for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
+        std::optional<int64_t> constant = getConstantIntValue(extent);
+        if (!constant)
+          return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
+        programs.push_back(llvm::divideCeil(*constant, step));
+      }
+      for (int64_t leading : ArrayRef(programs).drop_back(3))
+        programs[programs.size() - 3] *= leading;
+      std::copy(programs.end() - 3, programs.end(), launch.grid.begin());
+    }
+    return addCommand(op, std::move(launch));
+  }
+
+  uint32_t addKernel(kernel::FuncOp kernel, const artifact::Launch &launch) {
+    auto [it, isNew] = kernels.try_emplace(kernel, result.kernels.size());
+    if (!isNew)
+      return it->second;
+    artifact::SourceLocation location;
+    if (auto place = kernel.getLoc()->findInstanceOf<FileLineColLoc>())
+      location = {place.getFilename().str(), place.getLine(), place.getColumn()};
+    result.kernels.push_back({kernel.getName().str(), 0,
+                              static_cast<uint32_t>(launch.buffers.size()),
+                              static_cast<uint32_t>(launch.scalars.size()), kernel.getName().str(),
+                              std::move(location)});
+    return it->second;
+  }
+
+  SymbolTable symbols;
+  FuncOp func;
+  llvm::DenseMap<Value, uint32_t> buffers, commands;
+  llvm::DenseMap<Operation *, uint32_t> kernels;
+};
+
+} // namespace
+
+Result<artifact::Artifact> zyx::plan::toArtifact(ModuleOp module, const target::TargetInfo &target,
+                                                 artifact::CodeBlob code) {
+  SmallVector<FuncOp> entries(module.getOps<FuncOp>());
+  if (entries.size() != 1)
+    return Status::compileFailed("an artifact holds one entry, and the module has " +
+                                 std::to_string(entries.size()));
+  Writer writer(module, entries.front());
+  ZYX_RETURN_IF_ERROR(writer.run(target, std::move(code)));
+  return std::move(writer.result);
+}

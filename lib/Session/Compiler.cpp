@@ -1,0 +1,144 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Session/Compiler.h"
+
+#include "zyx-c/Compiler.h"
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <unistd.h>
+
+using namespace zyx;
+using namespace zyx::session;
+
+struct Compiler::Functions {
+#define ZYX_COMPILER_FUNCTIONS(X)                                                                  \
+  X(zyx_compiler_version)                                                                          \
+  X(zyx_compiler_parse)                                                                            \
+  X(zyx_compiler_compile)                                                                          \
+  X(zyx_compiler_result_release)                                                                   \
+  X(zyx_compiler_result_code)                                                                      \
+  X(zyx_compiler_result_message)                                                                   \
+  X(zyx_compiler_result_num_graphs)                                                                \
+  X(zyx_compiler_result_graph)                                                                     \
+  X(zyx_compiler_result_output)                                                                    \
+  X(zyx_compiler_result_num_kernels)                                                               \
+  X(zyx_compiler_result_num_stages)                                                                \
+  X(zyx_compiler_result_stage)                                                                     \
+  X(zyx_compiler_result_remarks)
+#define ZYX_DECLARE(name) decltype(&::name) name = nullptr;
+  ZYX_COMPILER_FUNCTIONS(ZYX_DECLARE)
+#undef ZYX_DECLARE
+
+  /// Releases a result at the end of its scope.
+  struct Release {
+    const Functions *functions;
+    void operator()(zyx_compiler_result *result) const {
+      functions->zyx_compiler_result_release(result);
+    }
+  };
+  using Owned = std::unique_ptr<zyx_compiler_result, Release>;
+  Owned own(zyx_compiler_result *result) const { return Owned(result, Release{this}); }
+
+  Status status(const zyx_compiler_result *result) const {
+    uint32_t code = zyx_compiler_result_code(result);
+    if (code == 0)
+      return Status::ok();
+    return {static_cast<ErrorCode>(code), zyx_compiler_result_message(result)};
+  }
+};
+
+namespace {
+
+/// The folder of the running program.
+std::string programFolder() {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  std::string program = length > 0 ? std::string(path, length) : std::string("./");
+  return program.substr(0, program.rfind('/'));
+}
+
+std::vector<std::byte> copy(zyx_compiler_bytes bytes) {
+  auto *begin = static_cast<const std::byte *>(bytes.data);
+  return std::vector<std::byte>(begin, begin + bytes.size);
+}
+
+} // namespace
+
+Compiler::Compiler() : functions(std::make_unique<Functions>()) {}
+
+Compiler::~Compiler() {
+  // LLVM registers things that the process runs at its end; the library stays.
+}
+
+Result<std::unique_ptr<Compiler>> Compiler::open() {
+  std::vector<std::string> paths;
+  if (const char *named = std::getenv("ZYX_COMPILER"))
+    paths = {named};
+  else
+    paths = {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
+
+  std::unique_ptr<Compiler> compiler(new Compiler);
+  std::string reasons;
+  for (const std::string &path : paths) {
+    compiler->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (compiler->library)
+      break;
+    reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
+  }
+  if (!compiler->library)
+    return Status::notFound("the compiler cannot be opened: " + reasons);
+#define ZYX_RESOLVE(name)                                                                          \
+  compiler->functions->name =                                                                      \
+      reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                        \
+  if (!compiler->functions->name)                                                                  \
+    return Status::notFound("the compiler lacks the function " #name);
+  ZYX_COMPILER_FUNCTIONS(ZYX_RESOLVE)
+#undef ZYX_RESOLVE
+  if (std::string_view version = compiler->functions->zyx_compiler_version();
+      version != ZYX_VERSION)
+    return Status::unsupported("the compiler is of version " + std::string(version) +
+                               ", this program of " ZYX_VERSION);
+  return compiler;
+}
+
+Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text,
+                                                  const std::string &name) const {
+  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, name.c_str()};
+  auto result = functions->own(functions->zyx_compiler_parse(&args));
+  ZYX_RETURN_IF_ERROR(functions->status(result.get()));
+  std::vector<graph::Graph> graphs;
+  for (size_t i = 0; i < functions->zyx_compiler_result_num_graphs(result.get()); ++i) {
+    std::vector<std::byte> bytes = copy(functions->zyx_compiler_result_graph(result.get(), i));
+    ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
+    graphs.push_back(std::move(graph));
+  }
+  return graphs;
+}
+
+Result<Compiled> Compiler::compile(const graph::Graph &graph,
+                                   const CompileOptions &options) const {
+  std::vector<std::byte> bytes = graph.serialize();
+  zyx_compiler_compile_args args = {};
+  args.struct_size = sizeof(args);
+  args.graph = {bytes.data(), bytes.size()};
+  args.target = options.target.c_str();
+  args.stop_after = options.stopAfter.c_str();
+  args.verify_roundtrip = options.verifyRoundtrip;
+  auto result = functions->own(functions->zyx_compiler_compile(&args));
+  ZYX_RETURN_IF_ERROR(functions->status(result.get()));
+  Compiled compiled;
+  compiled.output = copy(functions->zyx_compiler_result_output(result.get()));
+  compiled.numKernels = functions->zyx_compiler_result_num_kernels(result.get());
+  for (size_t i = 0; i < functions->zyx_compiler_result_num_stages(result.get()); ++i) {
+    zyx_compiler_stage stage = {sizeof(stage), nullptr, 0};
+    if (functions->zyx_compiler_result_stage(result.get(), i, &stage))
+      compiled.stages.push_back({stage.name, stage.nanoseconds});
+  }
+  compiled.remarks = functions->zyx_compiler_result_remarks(result.get());
+  return compiled;
+}

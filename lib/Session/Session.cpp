@@ -1,0 +1,168 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Session/Session.h"
+
+#include "zyx/Base/File.h"
+#include "zyx/Reference/Reference.h"
+#include "zyx/Runtime/Executor.h"
+
+#include <chrono>
+
+using namespace zyx;
+using namespace zyx::session;
+
+namespace {
+
+/// More text than this is not read; the compiler refuses less than that too.
+constexpr uint64_t maxTextBytes = uint64_t(1) << 30;
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t nanosecondsSince(Clock::time_point begin) {
+  return std::chrono::nanoseconds(Clock::now() - begin).count();
+}
+
+class ReferenceExecutable : public Executable {
+public:
+  explicit ReferenceExecutable(graph::Graph of) : graph(std::move(of)) {
+    for (graph::NodeId id : graph.inputs)
+      inputArguments.push_back({graph.node(id).attributes.name, graph.node(id).type});
+    for (const graph::Output &output : graph.outputs)
+      outputArguments.push_back({output.name, graph.node(output.node).type});
+  }
+
+  Status setInputs(std::vector<HostTensor> tensors) override {
+    ZYX_RETURN_IF_ERROR(checkInputs(tensors));
+    given = std::move(tensors);
+    return Status::ok();
+  }
+  Status run() override {
+    ZYX_ASSIGN_OR_RETURN(results, reference::evaluate(graph, given));
+    return Status::ok();
+  }
+  Result<std::vector<HostTensor>> readOutputs() override { return results; }
+
+private:
+  graph::Graph graph;
+  std::vector<HostTensor> given, results;
+};
+
+class DeviceExecutable : public Executable {
+public:
+  explicit DeviceExecutable(std::unique_ptr<runtime::Executor> of) : executor(std::move(of)) {
+    const artifact::Artifact &artifact = executor->artifact();
+    inputArguments = artifact.inputs;
+    outputArguments = artifact.outputs;
+    numKernels = artifact.kernels.size();
+    for (const artifact::Command &command : artifact.commands)
+      numLaunches += std::holds_alternative<artifact::Launch>(command.action);
+  }
+
+  Status setInputs(std::vector<HostTensor> tensors) override {
+    ZYX_RETURN_IF_ERROR(checkInputs(tensors));
+    for (size_t i = 0; i < tensors.size(); ++i)
+      ZYX_RETURN_IF_ERROR(executor->setInput(i, tensors[i].data));
+    return Status::ok();
+  }
+  Status run() override { return executor->run(); }
+  Result<std::vector<HostTensor>> readOutputs() override {
+    std::vector<HostTensor> tensors;
+    for (size_t i = 0; i < outputArguments.size(); ++i) {
+      const TensorType &type = outputArguments[i].type;
+      ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(type));
+      HostTensor tensor{type, std::vector<std::byte>(size)};
+      ZYX_RETURN_IF_ERROR(executor->readOutput(i, tensor.data));
+      tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+  }
+
+private:
+  std::unique_ptr<runtime::Executor> executor;
+};
+
+} // namespace
+
+Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
+  if (tensors.size() != inputArguments.size())
+    return Status::invalidArgument(std::to_string(tensors.size()) + " tensors are given for " +
+                                   std::to_string(inputArguments.size()) + " inputs");
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].type != inputArguments[i].type)
+      return Status::invalidArgument("input '" + inputArguments[i].name + "' is " +
+                                     toString(inputArguments[i].type) + ", and " +
+                                     toString(tensors[i].type) + " is given");
+  return Status::ok();
+}
+
+Session::Session() = default;
+Session::~Session() = default;
+
+Result<Compiler *> Session::compiler() {
+  if (!openCompiler) {
+    ZYX_ASSIGN_OR_RETURN(openCompiler, Compiler::open());
+  }
+  return openCompiler.get();
+}
+
+Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name) {
+  auto found = devices.find(name);
+  if (found != devices.end())
+    return found->second;
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> made, runtime::createDevice(name));
+  devices[name] = made;
+  return made;
+}
+
+Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path, maxTextBytes));
+  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, opened->parse(text, path));
+  for (graph::Graph &graph : graphs)
+    graph.bindParameters();
+  return graphs;
+}
+
+Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
+                                                     const std::string &deviceName) {
+  graph.bindParameters();
+  if (deviceName == "reference")
+    return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
+  // A device that is not there is found before the time of a compilation is spent.
+  ZYX_RETURN_IF_ERROR(device(deviceName).status());
+  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  CompileOptions options;
+  options.target = deviceName;
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
+                       artifact::Artifact::deserialize(compiled.output));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
+                       load(std::move(artifact), deviceName));
+  executable->stages.insert(executable->stages.begin(), compiled.stages.begin(),
+                            compiled.stages.end());
+  executable->remarks = std::move(compiled.remarks);
+  return executable;
+}
+
+Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact,
+                                                  const std::string &deviceName) {
+  Clock::time_point begin = Clock::now();
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on,
+                       device(deviceName.empty() ? artifact.target : deviceName));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor,
+                       runtime::Executor::create(on, std::move(artifact)));
+  auto executable = std::make_unique<DeviceExecutable>(std::move(executor));
+  executable->stages.push_back({"load", nanosecondsSince(begin)});
+  return std::unique_ptr<Executable>(std::move(executable));
+}
+
+std::vector<DeviceListing> Session::listDevices() {
+  std::vector<DeviceListing> listings = {
+      {"reference", true, "interprets the graph on this host; the meaning of every op"}};
+  for (runtime::DeviceListing &listing : runtime::listDevices())
+    listings.push_back({listing.name, listing.present, listing.description});
+  return listings;
+}
