@@ -7,6 +7,7 @@
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
+#include "zyx/Schedule/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -39,7 +40,9 @@ void addKernelPhase(OpPassManager &passes, const TargetInfo &) {
 }
 
 /// kernel.func -> the same with a schedule for the target.
-void addSchedulePhase(OpPassManager &passes, const TargetInfo &target) {}
+void addSchedulePhase(OpPassManager &passes, const TargetInfo &target) {
+  passes.addPass(schedule::createChooseSchedulePass({target.name}));
+}
 
 /// Tiles -> loops over scalars and native vectors.
 void addLoweredPhase(OpPassManager &passes, const TargetInfo &target) {

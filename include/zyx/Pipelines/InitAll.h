@@ -13,6 +13,7 @@
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
+#include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Search/Passes.h"
 
@@ -50,6 +51,7 @@ inline void registerAllPasses() {
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
   search::registerZyxSearchPasses();
+  pipelines::registerCompilePipeline();
 }
 
 } // namespace zyx

@@ -1,0 +1,141 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Options.h"
+
+#include <charconv>
+
+using namespace zyx;
+using namespace zyx::run;
+
+const char *const run::helpText = R"(zyx-run: runs a tensor program
+
+usage: zyx-run FILE [options]
+
+FILE is MLIR text (.mlir), of which one entry is compiled and run, or an artifact that zyx-compile
+wrote (.zyxa).
+
+What to run, and where:
+  --entry=NAME              the function to run; needed where the file has several
+  --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler) or
+                            "reference" (an interpreter). Default: cpu, or what the artifact was
+                            compiled for
+  --list                    print the entries of FILE with their inputs and outputs, and stop
+  --list-devices            print every device, and why an absent one is absent, and stop
+
+Data:
+  --input=NAME=FILE[:TENSOR][[BEGIN:END]]
+                            read an input from a .npy file or from a tensor of a .safetensors file,
+                            or from its rows BEGIN to END - 1
+  --random=SEED             fill the inputs that are not given with reproducible numbers
+  --output=[NAME=]FILE      write an output to a .npy file
+  --print                   print the outputs as NumPy prints arrays
+  --print=TEXT              print TEXT, with {NAME} replaced by the output of that name
+
+Measuring:
+  --repeat=N                run N times
+  --time                    print the time of each stage of the compilation, the number of kernels,
+                            and the time of a run: the median of N, the shortest and the longest
+  --remarks                 print what the compiler chose
+
+  --help                    print this text
+
+examples:
+  zyx-run softmax.mlir --input=x=logits.npy --output=probabilities.npy
+  zyx-run digits-knn.mlir --entry=knn --device=reference --print='{correct} of {total} correct' \
+    --input='test_images=digits.safetensors:images[1000:1797]' ...
+  zyx-run gemm.mlir --random=1 --repeat=100 --time
+)";
+
+static Status badValue(std::string_view option, std::string_view value, const char *wanted) {
+  return Status::invalidArgument("--" + std::string(option) + "=" + std::string(value) + ": is no " +
+                                 wanted);
+}
+
+template <typename Number>
+static bool parseNumber(std::string_view text, Number &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+static Status addOutput(std::string_view value, Options &options) {
+  size_t equals = value.find('=');
+  OutputSpec spec;
+  if (equals != std::string_view::npos)
+    spec.name = value.substr(0, equals);
+  spec.file = value.substr(equals == std::string_view::npos ? 0 : equals + 1);
+  if (!spec.file.ends_with(".npy"))
+    return badValue("output", value, "name of a .npy file");
+  options.outputs.push_back(std::move(spec));
+  return Status::ok();
+}
+
+/// An option with a value, as `--name=value`.
+static Status setOption(std::string_view name, std::string_view value, Options &options) {
+  if (name == "entry")
+    options.entry = value;
+  else if (name == "device")
+    options.device = value;
+  else if (name == "input") {
+    ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(value));
+    options.inputs.push_back(std::move(spec));
+  } else if (name == "output")
+    return addOutput(value, options);
+  else if (name == "print") {
+    options.print = true;
+    options.printTemplate = value;
+  } else if (name == "random") {
+    if (!parseNumber(value, options.random.emplace()))
+      return badValue(name, value, "seed");
+  } else if (name == "repeat") {
+    if (!parseNumber(value, options.repeat) || options.repeat < 1)
+      return badValue(name, value, "number of runs");
+  } else
+    return Status::invalidArgument("unknown option '--" + std::string(name) + "'; see --help");
+  return Status::ok();
+}
+
+static bool *findFlag(std::string_view name, Options &options) {
+  if (name == "print")
+    return &options.print;
+  if (name == "time")
+    return &options.time;
+  if (name == "remarks")
+    return &options.remarks;
+  if (name == "list")
+    return &options.list;
+  if (name == "list-devices")
+    return &options.listDevices;
+  if (name == "help")
+    return &options.help;
+  return nullptr;
+}
+
+Result<Options> run::parseOptions(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (!argument.starts_with("--")) {
+      if (!options.file.empty() || argument.starts_with("-"))
+        return Status::invalidArgument("unexpected argument '" + std::string(argument) +
+                                       "'; see --help");
+      options.file = argument;
+      continue;
+    }
+    argument.remove_prefix(2);
+    size_t equals = argument.find('=');
+    std::string_view name = argument.substr(0, equals);
+    if (equals != std::string_view::npos) {
+      ZYX_RETURN_IF_ERROR(setOption(name, argument.substr(equals + 1), options));
+    } else if (bool *flag = findFlag(name, options)) {
+      *flag = true;
+    } else {
+      return Status::invalidArgument("option '--" + std::string(name) +
+                                     "' is unknown or lacks '=VALUE'; see --help");
+    }
+  }
+  if (options.file.empty() && !options.help && !options.listDevices)
+    return Status::invalidArgument("no file is given; see --help");
+  return options;
+}

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TOOLS_ZYX_RUN_OPTIONS_H
+#define ZYX_TOOLS_ZYX_RUN_OPTIONS_H
+
+#include "TensorFiles.h"
+
+#include <vector>
+
+namespace zyx::run {
+
+/// [NAME=]FILE; without a name it is the only output.
+struct OutputSpec {
+  std::string name, file;
+};
+
+struct Options {
+  std::string file, entry, device;
+  std::vector<InputSpec> inputs;
+  std::vector<OutputSpec> outputs;
+  std::optional<uint64_t> random;
+  bool print = false;
+  /// Text with {NAME} for outputs; empty prints them all.
+  std::string printTemplate;
+  int64_t repeat = 1;
+  bool time = false, remarks = false, list = false, listDevices = false, help = false;
+};
+
+/// The command line; every argument that it does not understand is refused.
+Result<Options> parseOptions(int argc, char **argv);
+
+extern const char *const helpText;
+
+} // namespace zyx::run
+
+#endif // ZYX_TOOLS_ZYX_RUN_OPTIONS_H

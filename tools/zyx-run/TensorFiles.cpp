@@ -1,0 +1,155 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TensorFiles.h"
+
+#include "zyx/Base/Float.h"
+#include "zyx/IO/Npy.h"
+#include "zyx/IO/Safetensors.h"
+
+#include <charconv>
+#include <cstring>
+
+using namespace zyx;
+using namespace zyx::run;
+
+static constexpr std::string_view safetensorsSuffix = ".safetensors";
+
+static std::optional<int64_t> parseNumber(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+Result<InputSpec> run::parseInputSpec(std::string_view text) {
+  InputSpec spec;
+  size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
+    return Status::invalidArgument("--input=" + std::string(text) +
+                                   ": is not NAME=FILE[:TENSOR][[BEGIN:END]]");
+  spec.name = text.substr(0, equals);
+  std::string_view rest = text.substr(equals + 1);
+  size_t bracket = rest.back() == ']' ? rest.rfind('[') : std::string_view::npos;
+  if (bracket != std::string_view::npos) {
+    std::string_view range = rest.substr(bracket + 1, rest.size() - bracket - 2);
+    size_t colon = range.find(':');
+    auto begin = parseNumber(range.substr(0, colon));
+    auto end = colon == std::string_view::npos ? std::nullopt : parseNumber(range.substr(colon + 1));
+    if (!begin || !end || *begin > *end)
+      return Status::invalidArgument("--input=" + std::string(text) + ": '[" + std::string(range) +
+                                     "]' is no range of rows [BEGIN:END]");
+    spec.rows = {*begin, *end};
+    rest = rest.substr(0, bracket);
+  }
+  // A path may hold colons; the tensor's name follows the suffix of its file.
+  size_t suffix = rest.find(std::string(safetensorsSuffix) + ":");
+  if (suffix != std::string_view::npos) {
+    spec.tensor = rest.substr(suffix + safetensorsSuffix.size() + 1);
+    rest = rest.substr(0, suffix + safetensorsSuffix.size());
+  }
+  spec.file = rest;
+  return spec;
+}
+
+static Result<HostTensor> readSafetensor(const InputSpec &spec) {
+  ZYX_ASSIGN_OR_RETURN(io::SafetensorsFile file, io::SafetensorsFile::open(spec.file));
+  if (!spec.tensor.empty())
+    return file.read(spec.tensor);
+  if (file.tensors().size() == 1)
+    return file.read(file.tensors().front().name);
+  if (file.find(spec.name))
+    return file.read(spec.name);
+  std::string names;
+  for (const auto &entry : file.tensors())
+    names += (names.empty() ? "" : ", ") + entry.name;
+  return Status::invalidArgument(spec.file + ": name one of its tensors as FILE:TENSOR: " + names);
+}
+
+static Result<HostTensor> readTensor(const InputSpec &spec) {
+  if (spec.file.ends_with(safetensorsSuffix))
+    return readSafetensor(spec);
+  if (spec.file.ends_with(".npy"))
+    return io::readNpy(spec.file);
+  return Status::invalidArgument(spec.file + ": is neither .npy nor .safetensors");
+}
+
+Result<HostTensor> run::sliceRows(HostTensor tensor, int64_t begin, int64_t end) {
+  Shape &shape = tensor.type.shape;
+  if (shape.empty() || end > shape.front())
+    return Status::invalidArgument("has no rows " + std::to_string(begin) + " to " +
+                                   std::to_string(end) + ": it is " + toString(tensor.type));
+  size_t row = shape.front() == 0 ? 0 : tensor.data.size() / shape.front();
+  tensor.data = std::vector<std::byte>(tensor.data.begin() + begin * row,
+                                       tensor.data.begin() + end * row);
+  shape.front() = end - begin;
+  return tensor;
+}
+
+Result<HostTensor> run::readInput(const InputSpec &spec, const artifact::Argument &input) {
+  std::string what = spec.file + (spec.tensor.empty() ? "" : ":" + spec.tensor);
+  ZYX_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(spec));
+  if (spec.rows) {
+    Result<HostTensor> rows = sliceRows(std::move(tensor), spec.rows->first, spec.rows->second);
+    if (!rows.isOk())
+      return Status::invalidArgument("input '" + input.name + "': " + what + " " +
+                                     rows.status().message());
+    tensor = std::move(*rows);
+  }
+  if (tensor.type != input.type)
+    return Status::invalidArgument("input '" + input.name + "' is " + toString(input.type) +
+                                   ", and " + what + " gives " + toString(tensor.type));
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Random tensors
+//===----------------------------------------------------------------------===//
+
+/// Splitmix64: the same numbers on every machine.
+static uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+template <typename T>
+static void store(std::byte *to, T value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+static void storeFloat(DType dtype, double value, std::byte *to) {
+  switch (dtype) {
+  case DType::F16:
+    return store(to, floatToHalf(value));
+  case DType::BF16:
+    return store(to, floatToBFloat16(value));
+  case DType::F32:
+    return store(to, static_cast<float>(value));
+  case DType::F8E4M3FN:
+    return store(to, floatToF8E4M3FN(value));
+  case DType::F8E5M2:
+    return store(to, floatToF8E5M2(value));
+  default:
+    return store(to, value);
+  }
+}
+
+Result<HostTensor> run::randomTensor(const TensorType &type, uint64_t seed) {
+  ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(type));
+  HostTensor tensor{type, std::vector<std::byte>(size)};
+  int64_t bytes = byteSize(type.dtype);
+  uint64_t state = seed;
+  for (int64_t at = 0; at < size; at += bytes) {
+    uint64_t bits = nextRandom(state);
+    if (isFloat(type.dtype))
+      storeFloat(type.dtype, static_cast<double>(bits >> 11) * 0x1p-52 - 1.0, &tensor.data[at]);
+    else
+      // The remaining bytes of a wider integer are 0.
+      tensor.data[at] = static_cast<std::byte>(bits >> 32 & (type.dtype == DType::Bool ? 1 : 15));
+  }
+  return tensor;
+}
