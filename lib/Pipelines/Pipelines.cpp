@@ -5,9 +5,11 @@
 // The compiler on one page: its phases in order, a line per pass.
 //===----------------------------------------------------------------------===//
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Search/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -32,7 +34,10 @@ void addGraphPhase(OpPassManager &passes, const TargetInfo &) {
 }
 
 /// graph -> graph.group: each group becomes one kernel.
-void addGroupsPhase(OpPassManager &passes, const TargetInfo &) {}
+void addGroupsPhase(OpPassManager &passes, const TargetInfo &) {
+  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass());
+  passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
+}
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
 void addKernelPhase(OpPassManager &passes, const TargetInfo &) {
@@ -64,8 +69,11 @@ void addPlanPhase(OpPassManager &passes, const TargetInfo &) {
   passes.addNestedPass<plan::FuncOp>(plan::createInsertWaitsPass());
 }
 
-/// kernel.func -> the dialect that the target's emitter reads.
-void addTargetPhase(OpPassManager &passes, const TargetInfo &target) {}
+/// kernel.func -> llvm.func; a target that is text is printed from the lowered form.
+void addTargetPhase(OpPassManager &passes, const TargetInfo &target) {
+  if (target.kind == target::TargetKind::CPU)
+    passes.addPass(kernel::createConvertKernelToLLVMPass({target.privateBytes}));
+}
 
 struct PhaseEntry {
   Phase phase;
