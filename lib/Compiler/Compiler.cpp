@@ -73,7 +73,8 @@ std::string describe(const mlir::Diagnostic &diagnostic) {
 
 Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
   std::string name = args.file_name ? args.file_name : "<text>";
-  std::string_view text(static_cast<const char *>(args.text.data), args.text.size);
+  // A copy, because the lexer looks at the byte behind the text and wants a zero there.
+  std::string text(static_cast<const char *>(args.text.data), args.text.size);
   if (Status limits = checkTextLimits(text); !limits.isOk())
     return {limits.code(), name + ": " + limits.message()};
 
