@@ -1,0 +1,370 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Target/Text/C.h"
+
+#include "Printer.h"
+
+namespace zyx::target {
+namespace {
+
+constexpr Elements bits = ints | just(Element::Bool);
+
+
+// Integers are unsigned, so that they wrap; ops with a sign convert. Narrow ones are promoted to int
+// by C, whose product could overflow.
+constexpr OpText cOps[] = {
+    {"arith.addi", ints, "($T)($0 + $1)"},
+    {"arith.addi", just(Element::Bool), "($0 != $1)"},
+    {"arith.subi", ints, "($T)($0 - $1)"},
+    {"arith.subi", just(Element::Bool), "($0 != $1)"},
+    {"arith.muli", narrowInts, "($T)((uint32_t)$0 * $1)"},
+    {"arith.muli", wideInts, "$0 * $1"},
+    {"arith.muli", just(Element::Bool), "($0 && $1)"},
+    {"arith.divui", ints, "($T)($0 / $1)"},
+    {"arith.remui", ints, "($T)($0 % $1)"},
+    {"arith.divsi", ints, "($T)(($S)$0 / ($S)$1)"},
+    {"arith.remsi", ints, "($T)(($S)$0 % ($S)$1)"},
+    {"arith.floordivsi", ints, "($T)zyx_floordiv(($S)$0, ($S)$1)"},
+    {"arith.ceildivsi", ints, "($T)-zyx_floordiv(-(int64_t)($S)$0, ($S)$1)"},
+    {"arith.ceildivui", ints, "($T)($0 / $1 + ($0 % $1 != 0))"},
+    {"arith.andi", just(Element::Bool), "($0 && $1)"},
+    {"arith.ori", just(Element::Bool), "($0 || $1)"},
+    {"arith.xori", just(Element::Bool), "($0 != $1)"},
+    {"arith.andi", ints, "($T)($0 & $1)"},
+    {"arith.ori", ints, "($T)($0 | $1)"},
+    {"arith.xori", ints, "($T)($0 ^ $1)"},
+    {"arith.shli", ints, "($T)zyx_shl($0, $1, $W)"},
+    {"arith.shrui", ints, "($T)zyx_shru($0, $1, $W)"},
+    {"arith.shrsi", ints, "($T)zyx_shrs(($S)$0, $1, $W)"},
+    {"arith.minsi", ints, "(($S)$0 < ($S)$1 ? $0 : $1)"},
+    {"arith.maxsi", ints, "(($S)$0 > ($S)$1 ? $0 : $1)"},
+    {"arith.minui", bits, "($0 < $1 ? $0 : $1)"},
+    {"arith.maxui", bits, "($0 > $1 ? $0 : $1)"},
+    {"arith.mului_extended", narrowInts | just(Element::I32),
+     "($T)((uint64_t)$0 * $1)|($T)((uint64_t)$0 * $1 >> $W)"},
+    {"arith.mului_extended", just(Element::I64), "$0 * $1|zyx_mulhu($0, $1)"},
+    {"arith.mulsi_extended", narrowInts | just(Element::I32),
+     "($T)((uint64_t)($S)$0 * (uint64_t)($S)$1)|($T)((uint64_t)($S)$0 * (uint64_t)($S)$1 >> $W)"},
+    {"arith.cmpi eq", bits, "($0 == $1)"},
+    {"arith.cmpi ne", bits, "($0 != $1)"},
+    {"arith.cmpi ult", bits, "($0 < $1)"},
+    {"arith.cmpi ule", bits, "($0 <= $1)"},
+    {"arith.cmpi ugt", bits, "($0 > $1)"},
+    {"arith.cmpi uge", bits, "($0 >= $1)"},
+    {"arith.cmpi slt", ints, "(($S)$0 < ($S)$1)"},
+    {"arith.cmpi sle", ints, "(($S)$0 <= ($S)$1)"},
+    {"arith.cmpi sgt", ints, "(($S)$0 > ($S)$1)"},
+    {"arith.cmpi sge", ints, "(($S)$0 >= ($S)$1)"},
+    {"arith.select", allElements, "($0 ? $1 : $2)"},
+    {"arith.extui", bits, "($T)$0"},
+    {"arith.extsi", just(Element::Bool), "($T)(0u - $0)"},
+    {"arith.extsi", ints, "($T)($S)$0"},
+    {"arith.trunci bool", ints, "($0 & 1u) != 0"},
+    {"arith.trunci", ints, "($T)$0"},
+    {"arith.index_cast", ints, "($T)($S)$0"},
+    {"arith.index_cast", just(Element::Bool), "($T)(0u - $0)"},
+    {"arith.index_castui", bits, "($T)$0"},
+    {"arith.sitofp", ints, "($T)($S)$0"},
+    {"arith.sitofp", just(Element::Bool), "(-($T)$0)"},
+    {"arith.uitofp", bits, "($T)$0"},
+    {"arith.fptosi", floats, "zyx_to_$R($0)"},
+    {"arith.fptoui", floats, "zyx_to_u$R($0)"},
+    {"arith.extf", just(Element::F32), "($T)$0"},
+    {"arith.truncf", just(Element::F64), "($T)$0"},
+    {"arith.bitcast", just(Element::F32), "zyx_bits_f32($0)"},
+    {"arith.bitcast", just(Element::F64), "zyx_bits_f64($0)"},
+    {"arith.bitcast", just(Element::I32), "zyx_f32($0)"},
+    {"arith.bitcast", just(Element::I64), "zyx_f64($0)"},
+    {"arith.bitcast", allElements, "$0"},
+    {"arith.addf", floats, "$0 + $1"},
+    {"arith.subf", floats, "$0 - $1"},
+    {"arith.mulf", floats, "$0 * $1"},
+    {"arith.divf", floats, "$0 / $1"},
+    {"arith.negf", floats, "-$0"},
+    {"arith.maximumf", floats, "zyx_maximum_$N($0, $1)"},
+    {"arith.minimumf", floats, "zyx_minimum_$N($0, $1)"},
+    {"arith.maxnumf", just(Element::F32), "fmaxf($0, $1)"},
+    {"arith.maxnumf", just(Element::F64), "fmax($0, $1)"},
+    {"arith.minnumf", just(Element::F32), "fminf($0, $1)"},
+    {"arith.minnumf", just(Element::F64), "fmin($0, $1)"},
+    {"arith.cmpf oeq", floats, "($0 == $1)"},
+    {"arith.cmpf ogt", floats, "($0 > $1)"},
+    {"arith.cmpf oge", floats, "($0 >= $1)"},
+    {"arith.cmpf olt", floats, "($0 < $1)"},
+    {"arith.cmpf ole", floats, "($0 <= $1)"},
+    {"arith.cmpf one", floats, "($0 < $1 || $0 > $1)"},
+    {"arith.cmpf ord", floats, "($0 == $0 && $1 == $1)"},
+    {"arith.cmpf ueq", floats, "!($0 < $1 || $0 > $1)"},
+    {"arith.cmpf ugt", floats, "!($0 <= $1)"},
+    {"arith.cmpf uge", floats, "!($0 < $1)"},
+    {"arith.cmpf ult", floats, "!($0 >= $1)"},
+    {"arith.cmpf ule", floats, "!($0 > $1)"},
+    {"arith.cmpf une", floats, "($0 != $1)"},
+    {"arith.cmpf uno", floats, "($0 != $0 || $1 != $1)"},
+    {"math.fma", just(Element::F32), "fmaf($0, $1, $2)"},
+    {"math.fma", just(Element::F64), "fma($0, $1, $2)"},
+    {"math.sqrt", just(Element::F32), "sqrtf($0)"},
+    {"math.sqrt", just(Element::F64), "sqrt($0)"},
+    {"math.absf", just(Element::F32), "fabsf($0)"},
+    {"math.absf", just(Element::F64), "fabs($0)"},
+    {"math.floor", just(Element::F32), "floorf($0)"},
+    {"math.floor", just(Element::F64), "floor($0)"},
+    {"math.ceil", just(Element::F32), "ceilf($0)"},
+    {"math.ceil", just(Element::F64), "ceil($0)"},
+    {"math.trunc", just(Element::F32), "truncf($0)"},
+    {"math.trunc", just(Element::F64), "trunc($0)"},
+    {"math.roundeven", just(Element::F32), "rintf($0)"},
+    {"math.roundeven", just(Element::F64), "rint($0)"},
+    {"math.copysign", just(Element::F32), "copysignf($0, $1)"},
+    {"math.copysign", just(Element::F64), "copysign($0, $1)"},
+};
+
+// Each in front of those that use it.
+constexpr Helper cHelpers[] = {
+    {"zyx_f32(", R"(static inline float zyx_f32(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+)"},
+    {"zyx_bits_f32(", R"(static inline uint32_t zyx_bits_f32(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+)"},
+    {"zyx_f64(", R"(static inline double zyx_f64(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+)"},
+    {"zyx_bits_f64(", R"(static inline uint64_t zyx_bits_f64(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+)"},
+    {"zyx_floordiv(", R"(static inline int64_t zyx_floordiv(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+)"},
+    {"zyx_shl(", R"(static inline uint64_t zyx_shl(uint64_t x, uint64_t n, unsigned width) {
+  return n < width ? x << n : 0;
+}
+)"},
+    {"zyx_shru(", R"(static inline uint64_t zyx_shru(uint64_t x, uint64_t n, unsigned width) {
+  return n < width ? x >> n : 0;
+}
+)"},
+    {"zyx_shrs(", R"(static inline int64_t zyx_shrs(int64_t x, uint64_t n, unsigned width) {
+  if (n >= width)
+    n = width - 1;
+  return x < 0 ? ~(~x >> n) : x >> n;
+}
+)"},
+    {"zyx_mulhu(", R"(static inline uint64_t zyx_mulhu(uint64_t a, uint64_t b) {
+  const uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
+  const uint64_t middle = (a >> 32) * (b & 0xffffffffu) + (low >> 32);
+  const uint64_t other = (a & 0xffffffffu) * (b >> 32) + (middle & 0xffffffffu);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+}
+)"},
+    {"zyx_to_i8(", R"(static inline uint8_t zyx_to_i8(double x) {
+  return x > -129.0 && x < 128.0 ? (uint8_t)(int8_t)x : 0;
+}
+)"},
+    {"zyx_to_i16(", R"(static inline uint16_t zyx_to_i16(double x) {
+  return x > -32769.0 && x < 32768.0 ? (uint16_t)(int16_t)x : 0;
+}
+)"},
+    {"zyx_to_i32(", R"(static inline uint32_t zyx_to_i32(double x) {
+  return x > -2147483649.0 && x < 2147483648.0 ? (uint32_t)(int32_t)x : 0;
+}
+)"},
+    {"zyx_to_i64(", R"(static inline uint64_t zyx_to_i64(double x) {
+  return x >= -0x1p63 && x < 0x1p63 ? (uint64_t)(int64_t)x : 0;
+}
+)"},
+    {"zyx_to_ui8(", R"(static inline uint8_t zyx_to_ui8(double x) {
+  return x > -1.0 && x < 0x1p8 ? (uint8_t)x : 0;
+}
+)"},
+    {"zyx_to_ui16(", R"(static inline uint16_t zyx_to_ui16(double x) {
+  return x > -1.0 && x < 0x1p16 ? (uint16_t)x : 0;
+}
+)"},
+    {"zyx_to_ui32(", R"(static inline uint32_t zyx_to_ui32(double x) {
+  return x > -1.0 && x < 0x1p32 ? (uint32_t)x : 0;
+}
+)"},
+    {"zyx_to_ui64(", R"(static inline uint64_t zyx_to_ui64(double x) {
+  return x > -1.0 && x < 0x1p64 ? (uint64_t)x : 0;
+}
+)"},
+    {"zyx_maximum_f32(", R"(static inline float zyx_maximum_f32(float a, float b) {
+  if (a != a || b != b)
+    return a + b;
+  if (a == b)
+    return signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+)"},
+    {"zyx_maximum_f64(", R"(static inline double zyx_maximum_f64(double a, double b) {
+  if (a != a || b != b)
+    return a + b;
+  if (a == b)
+    return signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+)"},
+    {"zyx_minimum_f32(", R"(static inline float zyx_minimum_f32(float a, float b) {
+  if (a != a || b != b)
+    return a + b;
+  if (a == b)
+    return signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+)"},
+    {"zyx_minimum_f64(", R"(static inline double zyx_minimum_f64(double a, double b) {
+  if (a != a || b != b)
+    return a + b;
+  if (a == b)
+    return signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+)"},
+    {"zyx_f16_to_f32(", R"(static inline float zyx_f16_to_f32(uint16_t x) {
+  /* Behind a float's exponent the number is 2^112 times too small, denormals included. */
+  const uint32_t magnitude = (uint32_t)(x & 0x7fff) << 13;
+  uint32_t bits = zyx_bits_f32(zyx_f32(magnitude) * 0x1p112f);
+  if ((x & 0x7c00) == 0x7c00)
+    bits = magnitude | 0x7f800000u;
+  return zyx_f32(bits | (uint32_t)(x & 0x8000) << 16);
+}
+)"},
+    {"zyx_bf16_to_f32(", R"(static inline float zyx_bf16_to_f32(uint16_t x) {
+  return zyx_f32((uint32_t)x << 16);
+}
+)"},
+    {"zyx_f8e4m3fn_to_f32(", R"(static inline float zyx_f8e4m3fn_to_f32(uint8_t x) {
+  const uint32_t magnitude = x & 0x7f;
+  uint32_t bits = zyx_bits_f32(zyx_f32(magnitude << 20) * 0x1p120f);
+  if (magnitude == 0x7f)
+    bits = 0x7fc00000u;
+  return zyx_f32(bits | (uint32_t)(x & 0x80) << 24);
+}
+)"},
+    {"zyx_f8e5m2_to_f32(", R"(static inline float zyx_f8e5m2_to_f32(uint8_t x) {
+  return zyx_f16_to_f32((uint16_t)(x << 8));
+}
+)"},
+    {"zyx_narrow(", R"(/* Rounds to nearest even, once, to a sign, `exponent` and `mantissa` bits; without infinity the
+   largest pattern is NaN. */
+static inline uint32_t zyx_narrow(double x, int exponent, int mantissa, bool infinity) {
+  const uint64_t bits = zyx_bits_f64(x);
+  const uint32_t sign_bit = 1u << (exponent + mantissa);
+  const uint32_t sign = bits >> 63 ? sign_bit : 0;
+  const uint32_t overflow = infinity ? sign_bit - (1u << mantissa) : sign_bit - 1;
+  const int smallest = 2 - (1 << (exponent - 1));
+  const int e = (int)(bits >> 52 & 0x7ff) - 1023;
+  const uint64_t fraction = bits & 0xfffffffffffffu;
+  if (e == 1024)
+    return sign | overflow | (fraction && infinity ? 1u << (mantissa - 1) : 0);
+  const int shift = 52 - mantissa + (e < smallest ? smallest - e : 0);
+  if (shift > 53)
+    return sign;
+  const uint64_t significand = fraction | (uint64_t)1 << 52;
+  const uint64_t rest = significand & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
+  uint64_t kept = significand >> shift;
+  kept += rest > half || (rest == half && (kept & 1));
+  if (e >= smallest)
+    kept += (uint64_t)(e - smallest) << mantissa;
+  return sign | (kept < overflow ? (uint32_t)kept : overflow);
+}
+)"},
+    {"zyx_f16_from_f64(", R"(static inline uint16_t zyx_f16_from_f64(double x) {
+  return (uint16_t)zyx_narrow(x, 5, 10, true);
+}
+)"},
+    {"zyx_bf16_from_f64(", R"(static inline uint16_t zyx_bf16_from_f64(double x) {
+  return (uint16_t)zyx_narrow(x, 8, 7, true);
+}
+)"},
+    {"zyx_f8e4m3fn_from_f64(", R"(static inline uint8_t zyx_f8e4m3fn_from_f64(double x) {
+  return (uint8_t)zyx_narrow(x, 4, 3, false);
+}
+)"},
+    {"zyx_f8e5m2_from_f64(", R"(static inline uint8_t zyx_f8e5m2_from_f64(double x) {
+  return (uint8_t)zyx_narrow(x, 5, 2, true);
+}
+)"},
+};
+
+constexpr const char *cReserved[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+    "union", "unsigned", "void", "volatile", "while", "bool", "true", "false"};
+
+// "$S" of a narrow type is its own sign; what has no integers has none.
+const Language c11 = {
+    .name = "C",
+    .values = {"bool", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float",
+               "double", "uint8_t", "uint8_t"},
+    .memory = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float",
+               "double", "uint8_t", "uint8_t"},
+    .signedValues = {nullptr, "int8_t", "int16_t", "int32_t", "int64_t"},
+    .index = Element::I64,
+    .constant = "const $T $v = $e;",
+    .variable = "$T $v = $e;",
+    .uninitialised = "$T $v;",
+    .assignment = "$v = $e;",
+    .privateArray = "_Alignas(64) $T $v[$n];",
+    .ifBegin = "if ($e) {",
+    .elseBegin = "} else {",
+    .forBegin = "for ($T $v = $a; ($S)$v < ($S)$b; $v += $c) {",
+    .foreverBegin = "for (;;) {",
+    .breakUnless = "if (!$e) break;",
+    .blockEnd = "}",
+    .element = "$v[$e]",
+    .loadBool = "$e != 0",
+    .storeBool = "$e",
+    .choice = "$e ? $a : $b",
+    .extend = "zyx_$N_to_f32($0)",
+    .truncateF32 = "zyx_$N_from_f64($0)",
+    .truncateF64 = "zyx_$N_from_f64($0)",
+    .literalBool = {"false", "true"},
+    .literals = {"", "(uint8_t)$nu", "(uint16_t)$nu", "$nu", "UINT64_C($n)", "(uint16_t)$nu", "(uint16_t)$nu",
+                 "$nf", "$n", "(uint8_t)$nu", "(uint8_t)$nu"},
+    .bitsF32 = "zyx_f32($nu)",
+    .bitsF64 = "zyx_f64($nu)",
+    .ops = cOps,
+    .helpers = cHelpers,
+    .head = R"(/* Kernels printed by zyx. Compile without contraction of floating point. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+  void *const *buffers;
+  const int64_t *scalars;
+} zyx_args;
+)",
+    .kernelBegin = "void $v(const zyx_args *args, int64_t begin, int64_t end) {",
+    .bufferRead = "const $T *restrict $v = args->buffers[$n];",
+    .bufferWritten = "$T *restrict $v = args->buffers[$n];",
+    .scalar = "const $T $v = ($T)args->scalars[$n];",
+    .programs = "for ($T $v = ($T)begin; (int64_t)$v < end; ++$v) {",
+    .oneProgram = "if (begin < end) {",
+    .reserved = cReserved,
+};
+
+} // namespace
+
+Result<std::string> printC(mlir::ModuleOp kernels) { return printKernels(kernels, c11); }
+
+} // namespace zyx::target

@@ -1,0 +1,99 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_TARGET_TEXT_LANGUAGE_H
+#define ZYX_LIB_TARGET_TEXT_LANGUAGE_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <array>
+#include <cstdint>
+
+/// What the printer of kernels must know about a language. A language is one such table and
+/// nothing else: the walk over a kernel is the same for all.
+namespace zyx::target {
+
+/// Types of elements. Integers have no sign: their ops have.
+enum class Element : uint8_t { Bool, I8, I16, I32, I64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2 };
+inline constexpr size_t numElements = 11;
+
+/// A set of elements, as bits.
+using Elements = uint16_t;
+constexpr Elements just(Element element) { return Elements(1u << static_cast<unsigned>(element)); }
+inline constexpr Elements narrowInts = just(Element::I8) | just(Element::I16);
+inline constexpr Elements wideInts = just(Element::I32) | just(Element::I64);
+inline constexpr Elements ints = narrowInts | wideInts;
+inline constexpr Elements floats = just(Element::F32) | just(Element::F64);
+inline constexpr Elements allElements = (1u << numElements) - 1;
+
+/// How one op is written. The first entry of a list with this name that takes the element of the
+/// op's first operand counts.
+struct OpText {
+  /// "arith.addi"; with the predicate for comparisons: "arith.cmpi slt"; "arith.trunci bool".
+  const char *op;
+  Elements elements;
+  /// $0, $1, ... are the operands, `$T` is the result's type and `$R` its short name ("i32"); `$S` is
+  /// the signed type of the first operand's element, `$N` its short name and `$W` its width in bits.
+  const char *text;
+};
+
+/// A helper of the language's prelude; printed where something printed mentions its name.
+struct Helper {
+  const char *name;
+  const char *text;
+};
+
+struct Language {
+  const char *name;
+  /// Names of types by Element: of values, of elements in memory, and of signed integers (null for
+  /// what has none).
+  std::array<const char *, numElements> values, memory, signedValues;
+  /// The element that stands for `index`.
+  Element index;
+
+  /// Statements, one per line. `$T` is a type, `$v` a variable, `$e` an expression, `$n` a number.
+  const char *constant;       // a value that never changes
+  const char *variable;       // one that does
+  const char *uninitialised;  // one that is assigned before it is read
+  const char *assignment;
+  const char *privateArray;   // `$n` elements of type `$T`
+  const char *ifBegin;
+  const char *elseBegin;
+  const char *forBegin;       // `$v` from `$a` below `$b` in steps of `$c`
+  const char *foreverBegin;
+  const char *breakUnless;    // leaves the innermost loop unless `$e`
+  const char *blockEnd;
+
+  /// Expressions. `$v` is an array, `$e` an index or a value.
+  const char *element;
+  const char *loadBool;       // a bool from its byte `$e`, and the byte of a bool
+  const char *storeBool;
+  const char *choice;         // `$a` where `$e` holds, else `$b`; the other is not evaluated
+
+  /// Small floats to f32, f32 to them, f64 to them. `$N` is the short name of the small type.
+  const char *extend, *truncateF32, *truncateF64;
+  /// Literals by `$n`, which is an unsigned decimal, a hexadecimal float or bits in hexadecimal.
+  const char *literalBool[2];
+  std::array<const char *, numElements> literals;
+  /// Where a float is no finite number.
+  const char *bitsF32, *bitsF64;
+
+  llvm::ArrayRef<OpText> ops;
+  llvm::ArrayRef<Helper> helpers;
+
+  /// Text at the head of a file, before helpers.
+  const char *head;
+  /// Begin of a kernel named `$v`, of a buffer argument number `$n` of type `$T` that is read, or
+  /// also written, of an integer argument number `$n`; the loop over programs `$v`, and the test
+  /// that stands in its place where there is no grid.
+  const char *kernelBegin;
+  const char *bufferRead, *bufferWritten, *scalar;
+  const char *programs, *oneProgram;
+  /// Words that no kernel may be named.
+  llvm::ArrayRef<const char *> reserved;
+};
+
+} // namespace zyx::target
+
+#endif // ZYX_LIB_TARGET_TEXT_LANGUAGE_H
