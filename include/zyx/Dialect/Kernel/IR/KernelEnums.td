@@ -11,12 +11,7 @@ include "zyx/Dialect/Kernel/IR/KernelDialect.td"
 class Kernel_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::zyx::kernel";
-  let genSpecializedAttr = 0;
 }
-class Kernel_EnumAttr<I32EnumAttr info, string mnemonic> : EnumAttr<Kernel_Dialect, info, mnemonic> {
-  let assemblyFormat = "$value";
-}
-
 def Kernel_Space : Kernel_Enum<"Space", "where memory lies", [
   I32EnumAttrCase<"Global", 0, "global">,
   I32EnumAttrCase<"Shared", 1, "shared">,
@@ -31,7 +26,6 @@ def Kernel_Combine : Kernel_Enum<"Combine", "how a reduction or scan combines tw
   I32EnumAttrCase<"UMin", 5, "umin">,
   I32EnumAttrCase<"And", 6, "and">,
   I32EnumAttrCase<"Or", 7, "or">]>;
-def Kernel_CombineAttr : Kernel_EnumAttr<Kernel_Combine, "combine">;
 
 def Kernel_FragKind : Kernel_Enum<"FragKind", "which instruction a fragment feeds or comes from", [
   I32EnumAttrCase<"WgmmaAcc", 0, "wgmma_acc">,
@@ -46,13 +40,11 @@ def Kernel_Scope : Kernel_Enum<"Scope", "which threads meet", [
   I32EnumAttrCase<"Workgroup", 0, "workgroup">,
   I32EnumAttrCase<"Role", 1, "role">,
   I32EnumAttrCase<"Cluster", 2, "cluster">]>;
-def Kernel_ScopeAttr : Kernel_EnumAttr<Kernel_Scope, "scope">;
 
 def Kernel_IdKind : Kernel_Enum<"IdKind", "a number of the running thread or its group", [
   I32EnumAttrCase<"Thread", 0, "thread">,
   I32EnumAttrCase<"Workgroup", 1, "workgroup">,
   I32EnumAttrCase<"NumWorkgroups", 2, "num_workgroups">,
   I32EnumAttrCase<"ClusterRank", 3, "cluster_rank">]>;
-def Kernel_IdKindAttr : Kernel_EnumAttr<Kernel_IdKind, "id_kind">;
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELENUMS_TD

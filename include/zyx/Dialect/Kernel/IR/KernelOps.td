@@ -222,7 +222,7 @@ def Kernel_ReduceOp : Kernel_Op<"reduce", [Pure]> {
 
     `%s = kernel.reduce add %x dims [1] : tensor<8x1024xf32> -> tensor<8xf32>`
   }];
-  let arguments = (ins Kernel_CombineAttr:$kind, Kernel_Tile:$input, DenseI64ArrayAttr:$dims);
+  let arguments = (ins Kernel_Combine:$kind, Kernel_Tile:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Kernel_Tile:$result);
   let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
@@ -234,7 +234,7 @@ def Kernel_ScanOp : Kernel_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]
     Element j of the result combines elements 0 to j (`exclusive`: 0 to j - 1, the first being the
     identity) along `dim`.
   }];
-  let arguments = (ins Kernel_CombineAttr:$kind, Kernel_Tile:$input, I64Attr:$dim, UnitAttr:$exclusive);
+  let arguments = (ins Kernel_Combine:$kind, Kernel_Tile:$input, I64Attr:$dim, UnitAttr:$exclusive);
   let results = (outs Kernel_Tile:$result);
   let assemblyFormat = "$kind $input `dim` $dim (`exclusive` $exclusive^)? attr-dict `:` type($input)";
   let hasVerifier = 1;
@@ -327,7 +327,7 @@ def Kernel_IdOp : Kernel_Op<"id", [Pure]> {
     `num_workgroups`: of the launch, for kernels that walk their tiles themselves (persistent ones);
     with clusters, they count clusters. `cluster_rank`: of this workgroup in its cluster.
   }];
-  let arguments = (ins Kernel_IdKindAttr:$kind);
+  let arguments = (ins Kernel_IdKind:$kind);
   let results = (outs Index:$result);
   let assemblyFormat = "$kind attr-dict";
 }
@@ -338,7 +338,7 @@ def Kernel_BarrierOp : Kernel_Op<"barrier"> {
     Memory that they wrote before is visible to all of them after. With `async`, writes to shared memory
     are visible to asynchronous copies as well.
   }];
-  let arguments = (ins Kernel_ScopeAttr:$scope, UnitAttr:$async);
+  let arguments = (ins Kernel_Scope:$scope, UnitAttr:$async);
   let assemblyFormat = "$scope (`async` $async^)? attr-dict";
 }
 
