@@ -6,6 +6,7 @@
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Target/CPU/CPU.h"
+#include "zyx/Target/Text/C.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -93,6 +94,16 @@ Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vecto
 
 Result<artifact::CodeBlob> emitCode(ModuleOp kernels, const Options &options,
                                     std::vector<Stage> &stages) {
+  if (options.target.kind == target::TargetKind::C) {
+    std::string text;
+    {
+      Timer timer("print", stages);
+      ZYX_ASSIGN_OR_RETURN(text, target::printC(kernels));
+    }
+    Timer timer("cc", stages);
+    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
+    return artifact::CodeBlob{"elf-so", std::move(code)};
+  }
   target::CPUTimes times;
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
                        target::emitSharedObject(kernels, options.target, {}, &times));
@@ -136,5 +147,7 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Plan, stages));
   OwningOpRef<ModuleOp> kernels = cloneKernels(module);
   ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
+  if (options.target.kind == target::TargetKind::C)
+    return target::printC(*kernels);
   return print(*kernels);
 }

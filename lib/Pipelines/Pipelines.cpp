@@ -5,6 +5,7 @@
 // The compiler on one page: its phases in order, a line per pass.
 //===----------------------------------------------------------------------===//
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
@@ -41,6 +42,7 @@ void addGroupsPhase(OpPassManager &passes, const TargetInfo &) {
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
 void addKernelPhase(OpPassManager &passes, const TargetInfo &) {
+  passes.addPass(createConvertGraphToKernelPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
 }
 
