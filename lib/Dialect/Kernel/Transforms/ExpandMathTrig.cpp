@@ -17,8 +17,8 @@ namespace zyx::kernel::expand {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// |x| = quadrant * pi/2 + rest, with |rest| <= pi/4 and a little; of the quadrant, the low two bits
-/// count.
+/// |x| = quadrant * pi/2 + rest, with |rest| <= pi/4 and a little, as f64; of the quadrant, an i64, the
+/// low two bits count.
 struct Reduced {
   Num quadrant, rest;
 };
@@ -36,9 +36,8 @@ static double piece(unsigned index) {
 /// before them make products that are multiples of 4 for a large x, those behind them are too small to
 /// matter. Sums are exact until the last, so that nothing is lost where x is nearly a multiple of
 /// pi/2; an f32 comes no nearer than 2^-31.
-static Reduced reduceF32(Num size) {
-  MLIRContext *context = size.type().getContext();
-  Num x = toFormat(size, Float64Type::get(context));
+static Reduced reduce(Num size) {
+  Num x = toFormat(size, Float64Type::get(size.type().getContext()));
   Num below53 = x < 0x1p53, below81 = x < 0x1p81, below109 = x < 0x1p109;
   auto pieceAt = [&](unsigned k) {
     Num high = select(below109, piece(k + 2), x.emitter->constant(x, piece(k + 3)));
@@ -54,9 +53,10 @@ static Reduced reduceF32(Num size) {
     quadrant = quadrant + whole;
   }
   sum = fma(x, pieceAt(3), sum - whole);
-  Num rest = sum * 1.57079632679489661923;
-  return {toWidth(toBits(quadrant + 0x1.8p52), 32), toFormat(rest, Float32Type::get(context))};
+  return {toBits(quadrant + 0x1.8p52), sum * 1.57079632679489661923};
 }
+
+// The rest is at hand in f64, where a short polynomial leaves one rounding to f32 at the end.
 
 /// sin(r) for |r| <= pi/4: 2^-27.9.
 static Num sinPolynomial(Num r) {
@@ -71,37 +71,42 @@ static Num cosPolynomial(Num r) {
   return fma(z * z, p, fma(z, -0.5, 1.0));
 }
 
-static Num isSet(Num integer, uint64_t mask) {
-  return (integer & integer.emitter->bits(integer, mask)) != 0.0;
+static Num isOdd(Num quadrant) {
+  return (quadrant & quadrant.emitter->bits(quadrant, 1)) != 0.0;
 }
 
 /// `value` with its sign turned where bit 1 of `quadrant` is set.
 static Num turnSign(Num value, Num quadrant) {
-  Num sign = (quadrant & quadrant.emitter->bits(quadrant, 2)) << 30;
+  Num sign = (quadrant & quadrant.emitter->bits(quadrant, 2)) << 62;
+  return fromBits(toBits(value) ^ sign);
+}
+
+static Num toF32(Num x) { return toFormat(x, Float32Type::get(x.type().getContext())); }
+
+/// `value` with its sign turned where `x` is negative.
+static Num turnSignWith(Num value, Num x) {
+  Num sign = toBits(x) & x.emitter->bits(toBits(x), 0x80000000);
   return fromBits(toBits(value) ^ sign);
 }
 
 Num sin(Num x) {
-  auto [quadrant, r] = reduceF32(abs(x));
-  Num size = select(isSet(quadrant, 1), cosPolynomial(r), sinPolynomial(r));
-  Num sign = toBits(x) & x.emitter->bits(toBits(x), 0x80000000);
-  return fromBits(toBits(turnSign(size, quadrant)) ^ sign);
+  auto [quadrant, r] = reduce(abs(x));
+  Num size = select(isOdd(quadrant), cosPolynomial(r), sinPolynomial(r));
+  return turnSignWith(toF32(turnSign(size, quadrant)), x);
 }
 
 Num cos(Num x) {
-  auto [quadrant, r] = reduceF32(abs(x));
-  Num size = select(isSet(quadrant, 1), sinPolynomial(r), cosPolynomial(r));
+  auto [quadrant, r] = reduce(abs(x));
+  Num size = select(isOdd(quadrant), sinPolynomial(r), cosPolynomial(r));
   // Quadrants 1 and 2 are negative.
-  return turnSign(size, quadrant + quadrant.emitter->bits(quadrant, 1));
+  return toF32(turnSign(size, quadrant + quadrant.emitter->bits(quadrant, 1)));
 }
 
 Num tan(Num x) {
-  auto [quadrant, r] = reduceF32(abs(x));
-  Num isOdd = isSet(quadrant, 1);
+  auto [quadrant, r] = reduce(abs(x));
+  Num odd = isOdd(quadrant);
   Num s = sinPolynomial(r), c = cosPolynomial(r);
-  Num size = select(isOdd, negate(c), s) / select(isOdd, s, c);
-  Num sign = toBits(x) & x.emitter->bits(toBits(x), 0x80000000);
-  return fromBits(toBits(size) ^ sign);
+  return turnSignWith(toF32(select(odd, negate(c), s) / select(odd, s, c)), x);
 }
 
 //===----------------------------------------------------------------------===//
