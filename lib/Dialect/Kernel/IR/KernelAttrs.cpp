@@ -140,13 +140,6 @@ BlockAttr BlockAttr::rowMajor(MLIRContext *context, ArrayRef<int64_t> shape) {
 // Map
 //===----------------------------------------------------------------------===//
 
-LogicalResult MapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                              ArrayRef<BlockAttr> blocks) {
-  if (blocks.empty())
-    return emitError() << "map has no block";
-  return success();
-}
-
 unsigned MapAttr::getNumSymbols() const {
   unsigned count = 0;
   auto scan = [&](ArrayRef<AffineExpr> exprs) {

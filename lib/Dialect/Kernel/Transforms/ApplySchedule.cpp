@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Base/Assert.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
@@ -323,8 +324,7 @@ private:
       else if (found || isa<ReduceOp, ScanOp, StoreOp, scf::ForOp>(op))
         return op->emitOpError() << "also depends on axis " << name << ", so no loop can carry one dot's sum";
     }
-    if (!dot)
-      return func.emitOpError() << "combines elements along axis " << name << " in no dot";
+    ZYX_ASSERT(dot, "only dots, reductions and scans combine, and the latter two are refused");
     int64_t extent = axes.extent(axis);
     OpBuilder builder(dot);
     Location loc = dot.getLoc();

@@ -58,7 +58,6 @@ def Kernel_MapAttr : Kernel_Attr<"Map", "map"> {
   }];
   let parameters = (ins ArrayRefParameter<"::zyx::kernel::BlockAttr">:$blocks);
   let assemblyFormat = "`<` `[` $blocks `]` `>`";
-  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     BlockAttr front() const { return getBlocks().front(); }
     unsigned getRank() const { return front().getRank(); }

@@ -1,0 +1,92 @@
+// RUN: zyx-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
+
+kernel.func @f() {
+  kernel.roles {
+    // expected-error@+1 {{stands in kernel.roles, which holds kernel.role ops only}}
+    %c = arith.constant 0 : index
+  }
+  kernel.return
+}
+
+// -----
+
+kernel.func @f() {
+  kernel.roles {
+    // expected-error@+1 {{has one argument, the index of the instance}}
+    kernel.role "a" count 1 threads 32 {
+    }
+  }
+  kernel.return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{copies between a global view and a shared one, not}}
+  kernel.async_load %g[%i, %i] to %p signal %bars[%i] : !kernel.view<?x?xbf16, global>, !kernel.view<64x64xbf16, private>, !kernel.barriers<2>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error-re@+1 {{copies a box of {{.*}} as}}
+  kernel.async_store %w to %g[%i, %i] : !kernel.view<64x64xf32, shared>, !kernel.view<?x?xbf16, global>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{has 1 indices for a view of rank 2}}
+  kernel.async_load %g[%i] to %s signal %bars[%i] : !kernel.view<?x?xbf16, global>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.barriers<2>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{contracts matrices}}
+  %r = kernel.mma_async %s3, %s : !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{contracts [64, 64] with [32, 64] into}}
+  %r = kernel.mma_async %s, %b : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{cannot transpose a tile that lies in registers}}
+  %r = kernel.mma_async %a transposed, %s : tensor<64x64xbf16, #kernel.frag<wgmma_a>>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{needs an accumulator in registers (#kernel.frag), not}}
+  %r = kernel.mma_async %s, %s : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{accumulates 'tensor<64x64xf32>' into}}
+  %r = kernel.mma_async %s, %s acc %plain : tensor<64x64xf32> : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
+  // expected-error@+1 {{gives back the accumulators that it takes}}
+  %r = "kernel.mma_wait"(%acc) <{pending = 0 : i64}> : (tensor<64x64xf32, #kernel.frag<wgmma_acc>>) -> tensor<64x64xf32>
+  return
+}
