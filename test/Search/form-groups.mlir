@@ -117,3 +117,183 @@ func.func @two_layers(%x: tensor<64x784xi8>, %w1: tensor<784x512xbf16>, %b1: ten
   %o = graph.reduce add %q dims = [2] : tensor<64x10x512xf32> -> tensor<64x10xf32>
   return %o : tensor<64x10xf32>
 }
+
+// A softmax after a product is a kernel of its own; the scale stays with the product.
+// CHECK-LABEL: func.func @scores
+// CHECK-NEXT: %[[S:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
+// CHECK: graph.reduce add
+// CHECK: graph.binary mul
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group(%{{.*}} = %[[S]] : tensor<64x32xf32>) -> tensor<64x32xf32>
+// CHECK: graph.reduce max
+// CHECK: graph.reduce add
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @scores(%q: tensor<64x16xf32>, %k: tensor<32x16xf32>) -> tensor<64x32xf32> {
+  %q1 = graph.reshape %q : tensor<64x16xf32> -> tensor<64x1x16xf32>
+  %q2 = graph.expand %q1 : tensor<64x1x16xf32> -> tensor<64x32x16xf32>
+  %k1 = graph.reshape %k : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %k2 = graph.expand %k1 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+  %p = graph.binary mul %q2, %k2 : tensor<64x32x16xf32>
+  %d = graph.reduce add %p dims = [2] : tensor<64x32x16xf32> -> tensor<64x32xf32>
+  %scale = graph.constant dense<0.25> : tensor<64x32xf32>
+  %s = graph.binary mul %d, %scale : tensor<64x32xf32>
+  %m = graph.reduce max %s dims = [1] : tensor<64x32xf32> -> tensor<64xf32>
+  %m1 = graph.reshape %m : tensor<64xf32> -> tensor<64x1xf32>
+  %m2 = graph.expand %m1 : tensor<64x1xf32> -> tensor<64x32xf32>
+  %c = graph.binary sub %s, %m2 : tensor<64x32xf32>
+  %e = graph.unary exp %c : tensor<64x32xf32>
+  %t = graph.reduce add %e dims = [1] : tensor<64x32xf32> -> tensor<64xf32>
+  %t1 = graph.reshape %t : tensor<64xf32> -> tensor<64x1xf32>
+  %t2 = graph.expand %t1 : tensor<64x1xf32> -> tensor<64x32xf32>
+  %y = graph.binary div %e, %t2 : tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Both branches and the join are one kernel.
+// CHECK-LABEL: func.func @diamond
+// CHECK-NEXT: graph.group(%{{.*}} = %arg0 : tensor<64xf32>) -> tensor<64xf32>
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @diamond(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %e = graph.unary exp %x : tensor<64xf32>
+  %a = graph.unary neg %e : tensor<64xf32>
+  %b = graph.unary sqrt %e : tensor<64xf32>
+  %y = graph.binary add %a, %b : tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+
+// The sums along columns keep other axes than those along rows. What both read is expensive, so one
+// kernel stores it for the other, which does the rest.
+// CHECK-LABEL: func.func @rows_and_columns
+// CHECK-NEXT: %[[A:.*]]:2 = graph.group({{.*}}) -> (tensor<8x8xf32>, tensor<8xf32>)
+// CHECK: graph.group(%{{.*}} = %[[A]]#0 : tensor<8x8xf32>, %{{.*}} = %[[A]]#1 : tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @rows_and_columns(%x: tensor<8x8xf32>) -> tensor<8xf32> {
+  %e = graph.unary exp %x : tensor<8x8xf32>
+  %e1 = graph.unary tanh %e : tensor<8x8xf32>
+  %rows = graph.reduce add %e1 dims = [1] : tensor<8x8xf32> -> tensor<8xf32>
+  %columns = graph.reduce add %e1 dims = [0] : tensor<8x8xf32> -> tensor<8xf32>
+  %y = graph.binary mul %rows, %columns : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// A cast from a narrow type is computed by each reader, and not stored wide.
+// CHECK-LABEL: func.func @clone_cast
+// CHECK-NEXT: graph.group(%{{.*}} = %arg0 : tensor<16x32xbf16>) -> tensor<16xf32>
+// CHECK-NEXT: graph.cast
+// CHECK: graph.group(%{{.*}} = %arg0 : tensor<16x32xbf16>) -> tensor<32xf32>
+// CHECK-NEXT: graph.cast
+// CHECK: return
+func.func @clone_cast(%x: tensor<16x32xbf16>) -> (tensor<16xf32>, tensor<32xf32>) {
+  %c = graph.cast %x : tensor<16x32xbf16> -> tensor<16x32xf32>
+  %rows = graph.reduce add %c dims = [1] : tensor<16x32xf32> -> tensor<16xf32>
+  %columns = graph.reduce add %c dims = [0] : tensor<16x32xf32> -> tensor<32xf32>
+  return %rows, %columns : tensor<16xf32>, tensor<32xf32>
+}
+
+// What the function returns is stored, so nobody computes it again.
+// CHECK-LABEL: func.func @returned_and_read
+// CHECK: graph.group({{.*}}) -> (tensor<16x32xf32>, tensor<16xf32>)
+// CHECK: graph.group(%{{.*}} = %0#0 : tensor<16x32xf32>) -> tensor<32xf32>
+func.func @returned_and_read(%x: tensor<16x32xf32>) -> (tensor<16x32xf32>, tensor<16xf32>, tensor<32xf32>) {
+  %c = graph.unary neg %x : tensor<16x32xf32>
+  %rows = graph.reduce add %c dims = [1] : tensor<16x32xf32> -> tensor<16xf32>
+  %columns = graph.reduce add %c dims = [0] : tensor<16x32xf32> -> tensor<32xf32>
+  return %c, %rows, %columns : tensor<16x32xf32>, tensor<16xf32>, tensor<32xf32>
+}
+
+// An expensive function is not computed again for each tile of a product.
+// CHECK-LABEL: func.func @expensive_prologue
+// CHECK-NEXT: graph.group
+// CHECK-NEXT: graph.unary erf
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group
+// CHECK-NOT: graph.unary
+// CHECK: return
+func.func @expensive_prologue(%x: tensor<64x16xf32>, %w: tensor<32x16xf32>) -> tensor<64x32xf32> {
+  %g = graph.unary erf %x : tensor<64x16xf32>
+  %x1 = graph.reshape %g : tensor<64x16xf32> -> tensor<64x1x16xf32>
+  %x2 = graph.expand %x1 : tensor<64x1x16xf32> -> tensor<64x32x16xf32>
+  %w1 = graph.reshape %w : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %w2 = graph.expand %w1 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<64x32x16xf32>
+  %d = graph.reduce add %p dims = [2] : tensor<64x32x16xf32> -> tensor<64x32xf32>
+  return %d : tensor<64x32xf32>
+}
+
+// Norms of two products: each has its own kernel, the sum goes with one of them.
+// CHECK-LABEL: func.func @two_products
+// CHECK-COUNT-2: graph.group
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @two_products(%x: tensor<64x16xf32>, %v: tensor<32x16xf32>, %w: tensor<32x16xf32>) -> tensor<64x32xf32> {
+  %x1 = graph.reshape %x : tensor<64x16xf32> -> tensor<64x1x16xf32>
+  %x2 = graph.expand %x1 : tensor<64x1x16xf32> -> tensor<64x32x16xf32>
+  %v1 = graph.reshape %v : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %v2 = graph.expand %v1 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+  %w1 = graph.reshape %w : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %w2 = graph.expand %w1 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+  %p = graph.binary mul %x2, %v2 : tensor<64x32x16xf32>
+  %d = graph.reduce add %p dims = [2] : tensor<64x32x16xf32> -> tensor<64x32xf32>
+  %q = graph.binary mul %x2, %w2 : tensor<64x32x16xf32>
+  %e = graph.reduce add %q dims = [2] : tensor<64x32x16xf32> -> tensor<64x32xf32>
+  %y = graph.binary add %d, %e : tensor<64x32xf32>
+  return %y : tensor<64x32xf32>
+}
+
+// Parameters stay outside; a view that is returned is a copy.
+// CHECK-LABEL: func.func @leaves
+// CHECK-NEXT: %[[P:.*]] = graph.parameter "w"
+// CHECK-NEXT: %[[G:.*]] = graph.group(%{{.*}} = %[[P]] : tensor<6xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: graph.reshape
+// CHECK-NEXT: graph.yield
+// CHECK: %[[C:.*]] = graph.group() -> tensor<4xi64>
+// CHECK-NEXT: graph.iota
+// CHECK: return %arg0, %[[G]], %[[C]]
+func.func @leaves(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<2x3xf32>, tensor<4xi64>) {
+  %w = graph.parameter "w" : tensor<6xf32>
+  %v = graph.reshape %w : tensor<6xf32> -> tensor<2x3xf32>
+  %i = graph.iota dim = 0 : tensor<4xi64>
+  return %x, %v, %i : tensor<6xf32>, tensor<2x3xf32>, tensor<4xi64>
+}
+
+// The transposition of a computed value moves axes; its sum with itself would walk one axis along
+// two dimensions.
+// CHECK-LABEL: func.func @transposed
+// CHECK-NEXT: %[[E:.*]] = graph.group
+// CHECK-NEXT: graph.unary exp
+// CHECK-NEXT: graph.unary tanh
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group(%{{.*}} = %[[E]] : tensor<8x8xf32>)
+// CHECK-NEXT: graph.permute
+// CHECK-NEXT: graph.binary add
+func.func @transposed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %e = graph.unary exp %x : tensor<8x8xf32>
+  %f = graph.unary tanh %e : tensor<8x8xf32>
+  %t = graph.permute %f order = [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %y = graph.binary add %f, %t : tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// The last op reads the first one around a kernel that neither can join: no group holds both.
+// CHECK-LABEL: func.func @no_cycle
+// CHECK-NEXT: %[[A:.*]] = graph.group(%{{.*}} = %arg0 : tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[B:.*]] = graph.group(%{{.*}} = %[[A]] : tensor<8xf32>) -> tensor<2x4xf32>
+// CHECK: graph.group(%{{.*}} = %[[A]] : tensor<8xf32>, %{{.*}} = %[[B]] : tensor<2x4xf32>) -> tensor<8xf32>
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @no_cycle(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = graph.unary exp %x : tensor<8xf32>
+  %f = graph.unary tanh %e : tensor<8xf32>
+  %r = graph.reduce add %f dims = [0] : tensor<8xf32> -> tensor<f32>
+  %r1 = graph.reshape %r : tensor<f32> -> tensor<1xf32>
+  %r2 = graph.expand %r1 : tensor<1xf32> -> tensor<8xf32>
+  %h = graph.binary sub %f, %r2 : tensor<8xf32>
+  %v = graph.reshape %h : tensor<8xf32> -> tensor<2x4xf32>
+  %g = graph.unary sin %v : tensor<2x4xf32>
+  %w = graph.reshape %g : tensor<2x4xf32> -> tensor<8xf32>
+  %y = graph.binary add %h, %w : tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -1,0 +1,72 @@
+// RUN: zyx-opt %s --zyx-search-normalize-views | FileCheck %s
+
+// CHECK-LABEL: func.func @reshape_of_cast
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 : tensor<4x6xui8> -> tensor<24xui8>
+// CHECK-NEXT: %[[C:.*]] = graph.cast %[[R]] : tensor<24xui8> -> tensor<24xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @reshape_of_cast(%x: tensor<4x6xui8>) -> tensor<24xf32> {
+  %0 = graph.cast %x : tensor<4x6xui8> -> tensor<4x6xf32>
+  %1 = graph.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
+  return %1 : tensor<24xf32>
+}
+
+// Views in between move along, and constants of one value take the new extents.
+// CHECK-LABEL: func.func @views_between
+// CHECK-NEXT: %[[P:.*]] = graph.permute %arg0 order = [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[P]] : tensor<6x4xf32> -> tensor<24xf32>
+// CHECK-NEXT: %[[C:.*]] = graph.constant dense<2.000000e+00> : tensor<24xf32>
+// CHECK-NEXT: %[[M:.*]] = graph.binary lt %[[R]], %[[C]] : tensor<24xf32>
+// CHECK-NEXT: return %[[M]]
+func.func @views_between(%x: tensor<4x6xf32>) -> tensor<24xi1> {
+  %c = graph.constant dense<2.0> : tensor<4x6xf32>
+  %0 = graph.binary lt %x, %c : tensor<4x6xf32>
+  %1 = graph.permute %0 order = [1, 0] : tensor<4x6xi1> -> tensor<6x4xi1>
+  %2 = graph.reshape %1 : tensor<6x4xi1> -> tensor<24xi1>
+  return %2 : tensor<24xi1>
+}
+
+// Behind a reduction there is nothing to move to.
+// CHECK-LABEL: func.func @reshape_of_reduce
+// CHECK: graph.reduce
+// CHECK-NEXT: graph.unary exp
+// CHECK-NEXT: graph.reshape
+func.func @reshape_of_reduce(%x: tensor<4x6xf32>) -> tensor<2x2xf32> {
+  %0 = graph.reduce add %x dims = [1] : tensor<4x6xf32> -> tensor<4xf32>
+  %1 = graph.unary exp %0 : tensor<4xf32>
+  %2 = graph.reshape %1 : tensor<4xf32> -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @expand_of_input
+// CHECK: graph.constant dense<2.000000e+00> : tensor<4x1xf32>
+// CHECK-NEXT: %[[M:.*]] = graph.binary mul %{{.*}}, %{{.*}} : tensor<4x1xf32>
+// CHECK-NEXT: %[[E:.*]] = graph.expand %[[M]] : tensor<4x1xf32> -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[E]]
+func.func @expand_of_input(%x: tensor<4x1xf32>) -> tensor<4x8xf32> {
+  %c = graph.constant dense<2.0> : tensor<4x8xf32>
+  %0 = graph.expand %x : tensor<4x1xf32> -> tensor<4x8xf32>
+  %1 = graph.binary mul %0, %c : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// Only what both operands repeat.
+// CHECK-LABEL: func.func @common_expand
+// CHECK: graph.expand %arg0 : tensor<1x1x3xf32> -> tensor<1x4x3xf32>
+// CHECK-NEXT: graph.binary add %{{.*}}, %arg1 : tensor<1x4x3xf32>
+// CHECK-NEXT: graph.expand %{{.*}} : tensor<1x4x3xf32> -> tensor<2x4x3xf32>
+func.func @common_expand(%x: tensor<1x1x3xf32>, %y: tensor<1x4x3xf32>) -> tensor<2x4x3xf32> {
+  %0 = graph.expand %x : tensor<1x1x3xf32> -> tensor<2x4x3xf32>
+  %1 = graph.expand %y : tensor<1x4x3xf32> -> tensor<2x4x3xf32>
+  %2 = graph.binary add %0, %1 : tensor<2x4x3xf32>
+  return %2 : tensor<2x4x3xf32>
+}
+
+// CHECK-LABEL: func.func @view_of_splat
+// CHECK-NEXT: graph.constant dense<1> : tensor<8xi32>
+// CHECK-NEXT: return
+func.func @view_of_splat() -> tensor<8xi32> {
+  %c = graph.constant dense<1> : tensor<2x1xi32>
+  %0 = graph.expand %c : tensor<2x1xi32> -> tensor<2x4xi32>
+  %1 = graph.reshape %0 : tensor<2x4xi32> -> tensor<8xi32>
+  return %1 : tensor<8xi32>
+}

@@ -1,0 +1,48 @@
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics --zyx-search-verify-groups
+
+func.func @outside(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{computes outside of a group}}
+  %0 = graph.unary exp %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @two_spaces(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+  // expected-error@+1 {{is no kernel: its reductions keep different axes}}
+  %0:2 = graph.group(%p = %x : tensor<4x8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+    %r = graph.reduce add %p dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+    %c = graph.reduce add %p dims = [0] : tensor<4x8xf32> -> tensor<8xf32>
+    graph.yield %r, %c : tensor<4xf32>, tensor<8xf32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A parameter may stand alone, and an iota be seen through unit dimensions.
+func.func @fine() -> tensor<4x8xi32> {
+  %w = graph.parameter "w" : tensor<32xi32>
+  %0 = graph.group(%p = %w : tensor<32xi32>) -> tensor<4x8xi32> {
+    %v = graph.reshape %p : tensor<32xi32> -> tensor<4x8xi32>
+    %i = graph.iota dim = 0 : tensor<8xi32>
+    %i1 = graph.reshape %i : tensor<8xi32> -> tensor<1x8xi32>
+    %i2 = graph.expand %i1 : tensor<1x8xi32> -> tensor<4x8xi32>
+    %y = graph.binary add %v, %i2 : tensor<4x8xi32>
+    graph.yield %y : tensor<4x8xi32>
+  }
+  return %0 : tensor<4x8xi32>
+}
+
+// -----
+
+func.func @iota() -> tensor<4x8xi32> {
+  // expected-error@+1 {{is no kernel: a reshape of a computed value changes more than unit dimensions}}
+  %0 = graph.group() -> tensor<4x8xi32> {
+    %i = graph.iota dim = 0 : tensor<32xi32>
+    %v = graph.reshape %i : tensor<32xi32> -> tensor<4x8xi32>
+    %y = graph.unary neg %v : tensor<4x8xi32>
+    graph.yield %y : tensor<4x8xi32>
+  }
+  return %0 : tensor<4x8xi32>
+}
