@@ -37,9 +37,11 @@ class RemarkText : public mlir::remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit RemarkText(std::string &text) : text(text) {}
   void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
-    llvm::raw_string_ostream(text)
-        << remark.getLocation() << ": " << remark.getCombinedCategoryName() << ": "
-        << remark.getRemarkName() << ": " << remark.getMsg() << '\n';
+    llvm::raw_string_ostream stream(text);
+    if (auto place = remark.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+      stream << place.getFilename().getValue() << ':' << place.getLine() << ':'
+             << place.getColumn() << ": ";
+    stream << remark.getMsg() << '\n';
   }
 
 private:
@@ -117,7 +119,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
 
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::remark::RemarkCategories categories;
-  categories.all = ".*";
+  // `all` alone lets nothing through.
+  categories.passed = categories.missed = categories.analysis = categories.failed = ".*";
   if (failed(mlir::remark::enableOptimizationRemarks(
           *context, std::make_unique<RemarkText>(result.remarks),
           std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories)))

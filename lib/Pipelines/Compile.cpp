@@ -104,6 +104,8 @@ Result<artifact::CodeBlob> emitCode(ModuleOp kernels, const Options &options,
     ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
     return artifact::CodeBlob{"elf-so", std::move(code)};
   }
+  if (options.target.kind != target::TargetKind::CPU)
+    return Status::unsupported("target '" + options.target.name + "' has no code for artifacts");
   target::CPUTimes times;
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
                        target::emitSharedObject(kernels, options.target, {}, &times));

@@ -9,6 +9,7 @@
 #include "zyx/Runtime/Executor.h"
 
 #include <chrono>
+#include <cstdio>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -97,6 +98,34 @@ Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
   return Status::ok();
 }
 
+Result<graph::Graph> session::selectEntry(std::vector<graph::Graph> graphs,
+                                          const std::string &entry, const std::string &file) {
+  std::string names;
+  for (graph::Graph &graph : graphs) {
+    if (graph.name == entry || (entry.empty() && graphs.size() == 1))
+      return std::move(graph);
+    names += (names.empty() ? "" : ", ") + graph.name;
+  }
+  if (entry.empty())
+    return Status::invalidArgument(file + ": choose one of its entries by --entry: " + names);
+  return Status::notFound(file + ": has no entry '" + entry + "', but " + names);
+}
+
+std::string session::toString(const std::vector<Stage> &stages) {
+  auto milliseconds = [](uint64_t nanoseconds) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.2f", static_cast<double>(nanoseconds) / 1e6);
+    return std::string(text);
+  };
+  uint64_t total = 0;
+  std::string parts;
+  for (const Stage &stage : stages) {
+    total += stage.nanoseconds;
+    parts += (parts.empty() ? "" : ", ") + stage.name + " " + milliseconds(stage.nanoseconds);
+  }
+  return milliseconds(total) + " ms (" + parts + ")";
+}
+
 Session::Session() = default;
 Session::~Session() = default;
 
@@ -126,17 +155,23 @@ Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
   return graphs;
 }
 
+Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &options) {
+  graph.bindParameters();
+  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  return opened->compile(graph, options);
+}
+
 Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
                                                      const std::string &deviceName) {
-  graph.bindParameters();
-  if (deviceName == "reference")
+  if (deviceName == "reference") {
+    graph.bindParameters();
     return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
+  }
   // A device that is not there is found before the time of a compilation is spent.
   ZYX_RETURN_IF_ERROR(device(deviceName).status());
-  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
   CompileOptions options;
   options.target = deviceName;
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                        artifact::Artifact::deserialize(compiled.output));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,

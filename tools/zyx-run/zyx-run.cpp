@@ -53,19 +53,6 @@ std::string signature(const graph::Graph &graph) {
   return signature(graph.name, inputs, outputs);
 }
 
-Result<graph::Graph> chooseEntry(std::vector<graph::Graph> graphs, const Options &options) {
-  std::string names;
-  for (graph::Graph &graph : graphs) {
-    if (graph.name == options.entry || (options.entry.empty() && graphs.size() == 1))
-      return std::move(graph);
-    names += (names.empty() ? "" : ", ") + graph.name;
-  }
-  if (options.entry.empty())
-    return Status::invalidArgument(options.file + ": choose one of its entries by --entry: " +
-                                   names);
-  return Status::notFound(options.file + ": has no entry '" + options.entry + "', but " + names);
-}
-
 Result<artifact::Artifact> readArtifact(const Options &options) {
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(options.file));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
@@ -86,7 +73,8 @@ Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &opt
   }
   Clock::time_point begin = Clock::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
-  ZYX_ASSIGN_OR_RETURN(graph::Graph graph, chooseEntry(std::move(graphs), options));
+  ZYX_ASSIGN_OR_RETURN(graph::Graph graph, session::selectEntry(std::move(graphs), options.entry,
+                                                               options.file));
   auto parsing = std::chrono::nanoseconds(Clock::now() - begin).count();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
@@ -189,24 +177,13 @@ Result<std::string> toText(const Executable &executable, std::span<const HostTen
 //===----------------------------------------------------------------------===//
 
 std::string timesText(const Executable &executable, std::vector<double> runs) {
-  double compile = 0;
-  std::string stages;
-  char part[128];
-  for (const session::Stage &stage : executable.stages) {
-    compile += static_cast<double>(stage.nanoseconds) / 1e6;
-    std::snprintf(part, sizeof(part), "%s%s %.2f", stages.empty() ? "" : ", ", stage.name.c_str(),
-                  static_cast<double>(stage.nanoseconds) / 1e6);
-    stages += part;
-  }
   std::sort(runs.begin(), runs.end());
-  std::snprintf(part, sizeof(part), "compile: %.2f ms (", compile);
-  std::string text = part + stages + ")\n";
-  std::snprintf(part, sizeof(part), "kernels: %zu, in %zu launches\n", executable.numKernels,
-                executable.numLaunches);
-  text += part;
-  std::snprintf(part, sizeof(part), "run: %.4f ms, median of %zu (%.4f to %.4f)\n",
-                runs[runs.size() / 2], runs.size(), runs.front(), runs.back());
-  return text + part;
+  char text[256];
+  std::snprintf(text, sizeof(text),
+                "kernels: %zu, in %zu launches\nrun: %.4f ms, median of %zu (%.4f to %.4f)\n",
+                executable.numKernels, executable.numLaunches, runs[runs.size() / 2], runs.size(),
+                runs.front(), runs.back());
+  return "compile: " + session::toString(executable.stages) + "\n" + text;
 }
 
 Status runProgram(const Options &options) {

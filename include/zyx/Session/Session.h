@@ -45,6 +45,13 @@ protected:
   std::vector<artifact::Argument> inputArguments, outputArguments;
 };
 
+/// The graph of that name, or the only one where `entry` is empty. `file` starts the messages.
+Result<graph::Graph> selectEntry(std::vector<graph::Graph> graphs, const std::string &entry,
+                                 const std::string &file);
+
+/// "12.30 ms (parse 10.00, compile 2.30)".
+std::string toString(const std::vector<Stage> &stages);
+
 struct DeviceListing {
   std::string name;
   bool present = false;
@@ -61,6 +68,8 @@ public:
   /// Every entry of a file of MLIR text. Parameters follow the arguments as inputs.
   Result<std::vector<graph::Graph>> readGraphs(const std::string &path);
 
+  /// An artifact for a target, or the text of a phase.
+  Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
   /// Loads what was compiled before. An empty `device` is the artifact's own.

@@ -12,6 +12,19 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+/// The list of a schedule, which may be empty.
+static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseAttribute(steps.emplace_back());
+  });
+}
+
+static void printSteps(AsmPrinter &printer, ArrayRef<Attribute> steps) {
+  printer << '[';
+  llvm::interleaveComma(steps, printer);
+  printer << ']';
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "zyx/Dialect/Kernel/IR/KernelAttrs.cpp.inc"
 

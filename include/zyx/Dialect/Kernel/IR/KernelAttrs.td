@@ -154,7 +154,7 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
     `kernel.iota` give to dimensions, shared by all dimensions that must agree.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$steps);
-  let assemblyFormat = "`<` `[` $steps `]` `>`";
+  let assemblyFormat = "`<` custom<Steps>($steps) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -1,0 +1,137 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Base/File.h"
+#include "zyx/Session/Session.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace zyx;
+using session::Session;
+
+namespace {
+
+const char *const helpText = R"(zyx-compile: compiles a tensor program
+
+usage: zyx-compile FILE [options]
+
+FILE is MLIR text, of which one entry is compiled to an artifact: the machine code of its kernels
+and the plan that launches them. zyx-run runs it, and so does any program that links libZyxRuntime.
+
+  --entry=NAME         the function to compile; needed where the file has several
+  --target=TARGET      the machine: "cpu" (this one; default), "x86-64-v3", "x86-64-v4", or "c" (C code
+                       by the system's compiler)
+  -o FILE, --output=FILE
+                       where to write; by default beside the input with the suffix .zyxa, and
+                       texts to the standard output
+  --stop-after=PHASE   write the program's text after a phase instead: graph, groups, kernel,
+                       schedule, lowered, plan or target
+  --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
+  --time               print the time of each stage, the number of kernels and the size
+  --remarks            print what the compiler chose
+  --help               print this text
+
+examples:
+  zyx-compile digits-knn.mlir --entry=knn --target=cpu -o knn.zyxa --time
+  zyx-compile gemm.mlir --stop-after=lowered
+)";
+
+struct Options {
+  std::string file, entry, output;
+  session::CompileOptions compile;
+  bool time = false, remarks = false, help = false;
+};
+
+Result<Options> parseOptions(int argc, char **argv) {
+  Options options;
+  const std::pair<const char *, std::string *> values[] = {
+      {"--entry=", &options.entry},
+      {"--output=", &options.output},
+      {"--target=", &options.compile.target},
+      {"--stop-after=", &options.compile.stopAfter}};
+  const std::pair<const char *, bool *> flags[] = {
+      {"--verify-roundtrip", &options.compile.verifyRoundtrip},
+      {"--time", &options.time},
+      {"--remarks", &options.remarks},
+      {"--help", &options.help}};
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    bool known = false;
+    for (auto [name, value] : values) {
+      if (argument.starts_with(name)) {
+        *value = argument.substr(std::string_view(name).size());
+        known = true;
+      }
+    }
+    for (auto [name, flag] : flags)
+      if (argument == name)
+        *flag = known = true;
+    if (argument == "-o" && i + 1 < argc) {
+      options.output = argv[++i];
+    } else if (!known) {
+      if (argument.starts_with("-") || !options.file.empty())
+        return Status::invalidArgument("unexpected argument '" + std::string(argument) +
+                                       "'; see --help");
+      options.file = argument;
+    }
+  }
+  if (options.file.empty() && !options.help)
+    return Status::invalidArgument("no file is given; see --help");
+  return options;
+}
+
+/// "dir/name.mlir" -> "dir/name.zyxa".
+std::string artifactName(const std::string &file) {
+  size_t slash = file.rfind('/'), dot = file.rfind('.');
+  bool hasSuffix = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return file.substr(0, hasSuffix ? dot : file.size()) + ".zyxa";
+}
+
+Status compileFile(const Options &options) {
+  Session session;
+  auto begin = std::chrono::steady_clock::now();
+  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
+  ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
+                       session::selectEntry(std::move(graphs), options.entry, options.file));
+  std::chrono::nanoseconds parsing = std::chrono::steady_clock::now() - begin;
+  ZYX_ASSIGN_OR_RETURN(session::Compiled compiled,
+                       session.compile(std::move(graph), options.compile));
+  compiled.stages.insert(compiled.stages.begin(),
+                         {"parse", static_cast<uint64_t>(parsing.count())});
+
+  if (!options.output.empty())
+    ZYX_RETURN_IF_ERROR(writeFileAtomically(options.output, compiled.output));
+  else if (options.compile.stopAfter.empty())
+    ZYX_RETURN_IF_ERROR(writeFileAtomically(artifactName(options.file), compiled.output));
+  else
+    std::fwrite(compiled.output.data(), 1, compiled.output.size(), stdout);
+  // The text may be on the standard output.
+  if (options.remarks)
+    std::fputs(compiled.remarks.c_str(), stderr);
+  if (options.time)
+    std::fprintf(stderr, "compile: %s\nkernels: %zu\nsize: %zu bytes\n",
+                 session::toString(compiled.stages).c_str(), compiled.numKernels,
+                 compiled.output.size());
+  return Status::ok();
+}
+
+int fail(const Status &status) {
+  std::fprintf(stderr, "zyx-compile: error: %s\n", status.toString().c_str());
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Result<Options> options = parseOptions(argc, argv);
+  if (!options.isOk())
+    return fail(options.status());
+  if (options->help) {
+    std::fputs(helpText, stdout);
+    return 0;
+  }
+  Status status = compileFile(*options);
+  return status.isOk() ? 0 : fail(status);
+}
