@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Elements.h"
 #include "GroupAxes.h"
+#include "SplitViews.h"
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 
@@ -216,21 +217,27 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
   AxisList all = ordered.sort(axes.getVarying(op.getResult()));
   Type i64 = builder.getI64Type(), element = getElement(op.getX());
   RankedTensorType type = getTileType(all, element);
-  Value chosen = createIndexCast(builder, loc, getAs(op.getIndices(), all, ordered, loc),
-                                 getElementTypeOrSelf(op.getIndices().getType()));
+  // u64 beyond the range of i64 turns negative, which is as far outside.
+  Value chosen = createElementCast(builder, loc, getAs(op.getIndices(), all, ordered, loc),
+                                   getElementTypeOrSelf(op.getIndices().getType()), i64);
   int64_t extent = op.getX().getType().getDimSize(op.getDim());
-  if (TypedAttr splat = axes.getSplat(op.getX())) {
+  const Leaf *leaf = axes.getLeaf(op.getX());
+  if (!leaf) {
+    // Of one repeated element, or of an iota: nothing to read, but the range counts.
+    Value inside;
+    if (TypedAttr splat = axes.getSplat(op.getX()))
+      inside = createSplat(builder, loc, type, splat);
+    else if (auto iota = op.getX().getDefiningOp<IotaOp>(); iota.getDim() == op.getDim())
+      inside = createElementCast(builder, loc, chosen, i64, element);
+    else
+      inside = getAs(op.getX(), all, ordered, loc);
     Value limit = createSplat(builder, loc, type.clone(i64), builder.getI64IntegerAttr(extent));
-    Value isInside =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, chosen, limit);
-    Value result = arith::SelectOp::create(
-        builder, loc, isInside, createSplat(builder, loc, type, splat),
-        createSplat(builder, loc, type, builder.getZeroAttr(element)));
-    return {result, all};
+    Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, chosen, limit);
+    Value zeros = createSplat(builder, loc, type, builder.getZeroAttr(element));
+    return {arith::SelectOp::create(builder, loc, isInside, inside, zeros), all};
   }
 
   // The view keeps the gathered dimension and those along which x varies.
-  const Leaf *leaf = axes.getLeaf(op.getX());
   AxisList viewAxes = ordered.sort(axes.getGatherAxes(op));
   kernel::MapAttr map = axes.getGatherMap(leaf->map, op.getX(), op.getDim(), viewAxes);
   Value view = createView(loc, buffers.lookup(leaf->root), map, element);
@@ -399,10 +406,20 @@ ConvertedGroup Emitter::emit(StringRef name) {
 }
 
 FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder) {
+  Operation *conflict = nullptr;
   GroupAxes axes(group);
-  if (failed(axes.analyse()))
+  if (succeeded(axes.analyse(conflict)))
+    return Emitter(group, axes, builder).emit(name);
+  if (!conflict)
     return failure();
-  return Emitter(group, axes, builder).emit(name);
+  OwningOpRef<GroupOp> split = splitViews(group);
+  if (!split)
+    return conflict->emitOpError("needs too many copies of what its group computes: views of it "
+                                 "meet along different axes");
+  GroupAxes splitAxes(*split);
+  if (failed(splitAxes.analyse(conflict)))
+    return failure();
+  return Emitter(*split, splitAxes, builder).emit(name);
 }
 
 } // namespace zyx

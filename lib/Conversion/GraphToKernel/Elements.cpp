@@ -386,10 +386,8 @@ Value createElementwise(OpBuilder &builder, Operation *op, ValueRange tiles) {
   return emitter.select(tiles[0], tiles[1], tiles[2]);
 }
 
-Value createIndexCast(OpBuilder &builder, Location loc, Value tile, Type graphElement) {
-  Tiles emitter(builder, loc, cast<RankedTensorType>(tile.getType()));
-  // u64 beyond the range of i64 turns negative, which is as far outside.
-  return emitter.cast(tile, graphElement, builder.getI64Type());
+Value createElementCast(OpBuilder &builder, Location loc, Value tile, Type from, Type to) {
+  return Tiles(builder, loc, cast<RankedTensorType>(tile.getType())).cast(tile, from, to);
 }
 
 kernel::Combine getCombine(ReduceKind kind, Type graphElement) {

@@ -28,9 +28,9 @@ mlir::Value createSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Rank
 /// The result of a unary, binary, cast or select, given its operands as tiles of one shape.
 mlir::Value createElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange tiles);
 
-/// A tile of integers of a graph type as i64; what does not fit becomes negative.
-mlir::Value createIndexCast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
-                            mlir::Type graphElement);
+/// A cast of a tile between element types of the graph.
+mlir::Value createElementCast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
+                              mlir::Type from, mlir::Type to);
 
 /// How a reduction of a graph type combines.
 kernel::Combine getCombine(graph::ir::ReduceKind kind, mlir::Type graphElement);

@@ -132,7 +132,8 @@ LogicalResult GroupAxes::findNeeded() {
     if (isView(op) && !movesAxesOnly(op))
       return op->emitOpError("splits or merges dimensions of a value that its group computes");
     if (auto gather = dyn_cast<GatherOp>(op);
-        gather && !getLeaf(gather.getX()) && !getSplat(gather.getX()))
+        gather && !getLeaf(gather.getX()) && !getSplat(gather.getX()) &&
+        !gather.getX().getDefiningOp<IotaOp>())
       return op->emitOpError("gathers from a value that its group computes");
     for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
       if (Type element = getElementTypeOrSelf(type); isFloat8(element) && isElementwise(op))
@@ -212,24 +213,26 @@ void GroupAxes::unify() {
 }
 
 /// A value whose two dimensions are one axis would be read along its diagonal.
-LogicalResult GroupAxes::checkValues() {
-  auto check = [&](Value value, Operation *user) -> LogicalResult {
+Operation *GroupAxes::findConflict() {
+  auto conflicts = [&](Value value) {
     llvm::SmallSet<Class, 4> seen;
     for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
       if (Class c = getClass(value, dim); c != unit && !seen.insert(c).second)
-        return user->emitOpError("needs a value of its group along two different axes at once");
-    return success();
+        return true;
+    return false;
   };
   for (Operation &op : group.getBlock().without_terminator()) {
     if (!isNeeded(&op))
       continue;
-    for (Value operand : op.getOperands())
-      if (failed(check(operand, &op)))
-        return failure();
-    if (failed(check(op.getResult(0), &op)))
-      return failure();
+    if (llvm::any_of(op.getOperands(), conflicts) || conflicts(op.getResult(0)))
+      return &op;
+    // The gathered dimension is stepped over by data alone.
+    if (auto gather = dyn_cast<GatherOp>(op))
+      if (Class c = getClass(gather.getX(), gather.getDim());
+          c != unit && (hasClass(gather.getResult(), c) || hasClass(gather.getIndices(), c)))
+        return &op;
   }
-  return success();
+  return nullptr;
 }
 
 int64_t GroupAxes::getStride(Value value, kernel::MapAttr map, Class c) const {
@@ -589,12 +592,13 @@ kernel::MapAttr GroupAxes::getGatherMap(kernel::MapAttr map, Value value, unsign
   return selectAxes(map, value, {dim}, tileAxes);
 }
 
-LogicalResult GroupAxes::analyse() {
+LogicalResult GroupAxes::analyse(Operation *&conflict) {
   findLeaves();
   if (failed(findNeeded()))
     return failure();
   unify();
-  if (failed(checkValues()))
+  conflict = findConflict();
+  if (conflict)
     return failure();
   findVarying();
   orderClasses();

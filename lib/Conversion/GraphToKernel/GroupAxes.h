@@ -44,8 +44,9 @@ class GroupAxes {
 public:
   explicit GroupAxes(graph::ir::GroupOp group) : group(group) {}
 
-  /// Fails, with an error at the op, where the group is no iteration space.
-  mlir::LogicalResult analyse();
+  /// Fails where the group is no iteration space: with an error at the op, or with the op that needs
+  /// a value along two axes at once in `conflict`.
+  mlir::LogicalResult analyse(mlir::Operation *&conflict);
 
   struct Axis {
     int64_t extent;
@@ -91,12 +92,13 @@ public:
 private:
   /// A set of dimensions that are one axis, before any are collapsed.
   using Class = unsigned;
-  static constexpr Class unit = ~0u;
+  /// Not a key that llvm::DenseMap reserves.
+  static constexpr Class unit = ~0u - 2;
 
   void findLeaves();
   mlir::LogicalResult findNeeded();
   void unify();
-  mlir::LogicalResult checkValues();
+  mlir::Operation *findConflict();
   void findVarying();
   llvm::SmallSet<Class, 4> getVaryingClasses(mlir::Value value) const { return varying.lookup(value); }
   bool hasClass(mlir::Value value, Class c) const;

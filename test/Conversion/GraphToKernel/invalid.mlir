@@ -33,13 +33,40 @@ func.func @float8(%x: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
 
 // -----
 
-func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+// Each sum with the own transposition doubles what is computed.
+func.func @transposed_again_and_again(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = graph.group(%a = %x : tensor<4x4xf32>) -> tensor<4x4xf32> {
-    // expected-error @+1 {{'graph.unary' op needs a value of its group along two different axes at once}}
-    %0 = graph.unary exp %a : tensor<4x4xf32>
-    %1 = graph.permute %0 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
-    %2 = graph.binary add %0, %1 : tensor<4x4xf32>
-    graph.yield %2 : tensor<4x4xf32>
+    // expected-error @+1 {{'graph.unary' op needs too many copies of what its group computes: views of it meet along different axes}}
+    %e0 = graph.unary exp %a : tensor<4x4xf32>
+    %t0 = graph.permute %e0 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e1 = graph.binary add %e0, %t0 : tensor<4x4xf32>
+    %t1 = graph.permute %e1 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e2 = graph.binary add %e1, %t1 : tensor<4x4xf32>
+    %t2 = graph.permute %e2 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e3 = graph.binary add %e2, %t2 : tensor<4x4xf32>
+    %t3 = graph.permute %e3 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e4 = graph.binary add %e3, %t3 : tensor<4x4xf32>
+    %t4 = graph.permute %e4 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e5 = graph.binary add %e4, %t4 : tensor<4x4xf32>
+    %t5 = graph.permute %e5 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e6 = graph.binary add %e5, %t5 : tensor<4x4xf32>
+    %t6 = graph.permute %e6 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e7 = graph.binary add %e6, %t6 : tensor<4x4xf32>
+    %t7 = graph.permute %e7 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e8 = graph.binary add %e7, %t7 : tensor<4x4xf32>
+    %t8 = graph.permute %e8 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e9 = graph.binary add %e8, %t8 : tensor<4x4xf32>
+    %t9 = graph.permute %e9 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e10 = graph.binary add %e9, %t9 : tensor<4x4xf32>
+    %t10 = graph.permute %e10 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e11 = graph.binary add %e10, %t10 : tensor<4x4xf32>
+    %t11 = graph.permute %e11 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e12 = graph.binary add %e11, %t11 : tensor<4x4xf32>
+    %t12 = graph.permute %e12 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e13 = graph.binary add %e12, %t12 : tensor<4x4xf32>
+    %t13 = graph.permute %e13 order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %e14 = graph.binary add %e13, %t13 : tensor<4x4xf32>
+    graph.yield %e14 : tensor<4x4xf32>
   }
   return %y : tensor<4x4xf32>
 }

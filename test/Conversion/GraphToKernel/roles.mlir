@@ -1,0 +1,68 @@
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled --verify-roundtrip | FileCheck %s
+
+// A matrix times its own transposition: one input in two roles.
+// CHECK-LABEL: kernel.func @gram_0
+// CHECK: %[[A:.*]] = kernel.load {{.*}} axes ["m", "k"] {{.*}} -> tensor<16x8xf32>
+// CHECK: %[[AN:.*]] = arith.negf %[[A]]
+// CHECK: %[[B:.*]] = kernel.load {{.*}} axes ["k", "n"] {{.*}} -> tensor<8x16xf32>
+// CHECK: %[[BN:.*]] = arith.negf %[[B]]
+// CHECK: kernel.dot %[[AN]], %[[BN]]
+func.func @gram(%x: tensor<16x8xf32>) -> tensor<16x16xf32> {
+  %y = graph.group(%a = %x : tensor<16x8xf32>) -> tensor<16x16xf32> {
+    %n = graph.unary neg %a : tensor<16x8xf32>
+    %r = graph.reshape %n : tensor<16x8xf32> -> tensor<16x1x8xf32>
+    %re = graph.expand %r : tensor<16x1x8xf32> -> tensor<16x16x8xf32>
+    %c = graph.reshape %n : tensor<16x8xf32> -> tensor<1x16x8xf32>
+    %ce = graph.expand %c : tensor<1x16x8xf32> -> tensor<16x16x8xf32>
+    %p = graph.binary mul %re, %ce : tensor<16x16x8xf32>
+    %s = graph.reduce add %p dims = [2] : tensor<16x16x8xf32> -> tensor<16x16xf32>
+    graph.yield %s : tensor<16x16xf32>
+  }
+  return %y : tensor<16x16xf32>
+}
+
+// Indices into themselves: what is read is walked by data, the indices by the tile.
+// CHECK-LABEL: kernel.func @follow_0
+// CHECK: %[[I:.*]] = kernel.load {{.*}} axes ["i0"]
+// CHECK: %[[V:.*]] = kernel.view %arg0
+// CHECK: kernel.gather %[[V]][%[[I]]]
+func.func @follow(%next: tensor<7xi64>) -> tensor<7xi64> {
+  %y = graph.group(%a = %next : tensor<7xi64>) -> tensor<7xi64> {
+    %g = graph.gather %a[%a] dim = 0 : (tensor<7xi64>, tensor<7xi64>) -> tensor<7xi64>
+    graph.yield %g : tensor<7xi64>
+  }
+  return %y : tensor<7xi64>
+}
+
+// Nothing is read of what is the same everywhere, nor of an iota; outside it is still 0.
+// CHECK-LABEL: kernel.func @gather_without_memory_0
+// CHECK-NOT: kernel.gather
+// CHECK: %[[I:.*]] = kernel.load {{.*}} axes ["i0"]
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[I]]
+// CHECK: arith.select %[[IN]], %[[I]]
+// CHECK: arith.select
+// CHECK-NOT: kernel.gather
+func.func @gather_without_memory(%i: tensor<7xi64>) -> (tensor<7xi64>, tensor<7xf32>) {
+  %y:2 = graph.group(%a = %i : tensor<7xi64>) -> (tensor<7xi64>, tensor<7xf32>) {
+    %x = graph.iota dim = 0 : tensor<5xi64>
+    %g = graph.gather %x[%a] dim = 0 : (tensor<5xi64>, tensor<7xi64>) -> tensor<7xi64>
+    %c = graph.constant dense<2.0> : tensor<5xf32>
+    %h = graph.gather %c[%a] dim = 0 : (tensor<5xf32>, tensor<7xi64>) -> tensor<7xf32>
+    graph.yield %g, %h : tensor<7xi64>, tensor<7xf32>
+  }
+  return %y#0, %y#1 : tensor<7xi64>, tensor<7xf32>
+}
+
+// A sum with the own transposition.
+// CHECK-LABEL: kernel.func @symmetric_0
+// CHECK: kernel.view %arg0 map <[<[4, 4] strides [4, 1]>]>
+// CHECK: kernel.view %arg0 map <[<[4, 4] strides [1, 4]>]>
+func.func @symmetric(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %y = graph.group(%a = %x : tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %e = graph.unary exp %a : tensor<4x4xf32>
+    %t = graph.permute %e order = [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.binary add %e, %t : tensor<4x4xf32>
+    graph.yield %s : tensor<4x4xf32>
+  }
+  return %y : tensor<4x4xf32>
+}
