@@ -21,6 +21,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.zyx_binary_dir, "bin"), config.llvm_tools_dir, config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"
 config.substitutions.append(("%source_dir", config.zyx_source_dir))
+config.substitutions.append(("%binary_dir", config.zyx_binary_dir))
 config.substitutions.append(("%python", sys.executable))
 
 # CUDA's assembler, where it is installed: no GPU is needed for it.

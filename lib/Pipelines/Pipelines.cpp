@@ -116,19 +116,25 @@ void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const TargetIn
 }
 
 void zyx::pipelines::registerCompilePipeline() {
-  static PassPipelineRegistration<CompileOptions> registration(
+  registerPassPipeline(
       "zyx-compile", "Every phase of the compiler up to one of them",
-      [](OpPassManager &passes, const CompileOptions &options) {
+      [](OpPassManager &passes, StringRef text,
+         function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+        CompileOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
         Result<TargetInfo> target = target::lookUpTarget(options.target.getValue());
-        std::optional<Phase> last = parsePhase(options.stopAfter.getValue());
         if (!target.isOk())
-          llvm::report_fatal_error(target.status().message().c_str(), /*gen_crash_diag=*/false);
+          return error(target.status().message());
+        std::optional<Phase> last = parsePhase(options.stopAfter.getValue());
         if (!last)
-          llvm::report_fatal_error(
-              ("there is no phase '" + options.stopAfter.getValue() + "'").c_str(),
-              /*gen_crash_diag=*/false);
+          return error("there is no phase '" + options.stopAfter.getValue() + "'");
         for (const PhaseEntry &entry : phases)
           if (entry.phase <= *last)
             entry.add(passes, *target);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
+        handler(CompileOptions());
       });
 }

@@ -39,3 +39,8 @@ func.func @centre(%x: tensor<64x32xf32> {graph.name = "x"}) -> (tensor<32xf32> {
 // PLAN: plan.launch @centre_1 {{.*}}wait(%[[E]])
 // TARGET: llvm.func @centre_0
 // C: void centre_0(
+
+// RUN: not zyx-opt %s --zyx-compile='stop-after=lunch' 2>&1 | FileCheck %s --check-prefix=LUNCH
+// LUNCH: there is no phase 'lunch'
+// RUN: not zyx-opt %s --zyx-compile='target=abacus' 2>&1 | FileCheck %s --check-prefix=ABACUS
+// ABACUS: no target is named 'abacus'

@@ -1,0 +1,95 @@
+/*===----------------------------------------------------------------------===*\
+ * Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+\*===----------------------------------------------------------------------===*/
+
+/* run_artifact FILE.zyxa FOLDER: runs a compiled program by libZyxRuntime alone. Each input is read
+ * from FOLDER/NAME.npy; of each output the first elements are printed. */
+
+#include "zyx-c/Runtime.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends the program where something failed. */
+static void check(zyx_error *error) {
+  if (!error)
+    return;
+  fprintf(stderr, "run_artifact: error: %s\n", zyx_error_get_message(error));
+  zyx_error_release(error);
+  exit(1);
+}
+
+static void fail(const char *what, const char *why) {
+  fprintf(stderr, "run_artifact: error: %s: %s\n", what, why);
+  exit(1);
+}
+
+/* The elements of a .npy file of version 1: what follows its header. Fails where they are not
+ * `size` bytes. The caller frees the result. */
+static void *read_npy(const char *path, size_t size) {
+  unsigned char start[10];
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    fail(path, "cannot be opened");
+  if (fread(start, 1, sizeof(start), file) != sizeof(start) ||
+      memcmp(start, "\x93NUMPY\x01", 7) != 0)
+    fail(path, "is no .npy file of version 1");
+  if (fseek(file, start[8] + 256L * start[9], SEEK_CUR) != 0)
+    fail(path, "is cut");
+  char *data = malloc(size + 1);
+  if (!data)
+    fail(path, "needs more memory than there is");
+  if (fread(data, 1, size + 1, file) != size)
+    fail(path, "has another size than the input");
+  fclose(file);
+  return data;
+}
+
+static void print_output(const zyx_executor *executor, size_t index) {
+  zyx_tensor_info info = {.struct_size = sizeof(info)};
+  check(zyx_executor_get_output(executor, index, &info));
+  void *data = malloc(info.bytes + 1);
+  if (!data)
+    fail(info.name, "needs more memory than there is");
+  check(zyx_executor_read_output(executor, index, data, info.bytes));
+  printf("%s:", info.name);
+  for (size_t i = 0; i < 8; ++i) {
+    if (info.dtype == ZYX_I64 && (i + 1) * sizeof(int64_t) <= info.bytes)
+      printf(" %" PRId64, ((const int64_t *)data)[i]);
+    if (info.dtype == ZYX_F32 && (i + 1) * sizeof(float) <= info.bytes)
+      printf(" %g", ((const float *)data)[i]);
+  }
+  printf(" (%zu bytes)\n", info.bytes);
+  free(data);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3)
+    fail("usage", "run_artifact FILE.zyxa FOLDER");
+  zyx_device *device;
+  zyx_executor *executor;
+  zyx_executor_info info = {.struct_size = sizeof(info)};
+  check(zyx_device_create("cpu", NULL, &device));
+  check(zyx_executor_load_file(device, argv[1], &executor));
+  check(zyx_executor_get_info(executor, &info));
+  for (size_t i = 0; i < info.num_inputs; ++i) {
+    zyx_tensor_info input = {.struct_size = sizeof(input)};
+    check(zyx_executor_get_input(executor, i, &input));
+    char path[4096];
+    if (snprintf(path, sizeof(path), "%s/%s.npy", argv[2], input.name) >= (int)sizeof(path))
+      fail(input.name, "has too long a path");
+    void *data = read_npy(path, input.bytes);
+    check(zyx_executor_set_input(executor, i, data, input.bytes));
+    free(data);
+  }
+  check(zyx_executor_run(executor));
+  printf("%s: %zu kernels\n", info.entry, info.num_kernels);
+  for (size_t i = 0; i < info.num_outputs; ++i)
+    print_output(executor, i);
+  zyx_executor_release(executor);
+  zyx_device_release(device);
+  return 0;
+}
