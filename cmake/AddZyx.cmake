@@ -26,6 +26,7 @@ function(zyx_use_mlir target)
   target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_definitions(${target} PUBLIC ${ZYX_LLVM_DEFINITIONS})
   target_link_libraries(${target} PUBLIC MLIR LLVM)
+  add_dependencies(${target} zyx-tables)
 endfunction()
 
 # add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ... DEPENDS generated-target)
