@@ -29,7 +29,7 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
   size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
     return Status::invalidArgument("--input=" + std::string(text) +
-                                   ": is not NAME=FILE[:TENSOR][[BEGIN:END]]");
+                                   ": is not NAME=FILE, NAME=FILE:TENSOR, or one of them with [BEGIN:END]");
   spec.name = text.substr(0, equals);
   std::string_view rest = text.substr(equals + 1);
   size_t bracket = rest.back() == ']' ? rest.rfind('[') : std::string_view::npos;

@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace zyx;
+using namespace zyx::artifact;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+Result<Artifact> convert(llvm::StringRef text) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, kernel::KernelDialect,
+                  plan::PlanDialect>();
+  mlir::MLIRContext context(registry);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "plan.mlir");
+  if (!module)
+    return Status::internal("the test's text is wrong");
+  target::TargetInfo target;
+  target.device = "cpu";
+  target.requiredFeatures = {"avx2"};
+  return plan::toArtifact(*module, target, CodeBlob{"elf-so", {std::byte(1)}});
+}
+
+constexpr const char *kernels = R"(
+kernel.func @k(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {
+  kernel.grid (%i, %j) in [100, 7] step [8, 7] {
+    kernel.yield
+  }
+  kernel.return
+}
+kernel.func @deep(%a: !kernel.buffer<f32, global>, %n: index) {
+  kernel.grid (%i, %j, %k, %l) in [2, 3, 4, 5] step [1, 1, 1, 1] {
+    kernel.yield
+  }
+  kernel.return
+}
+kernel.func @dynamic(%a: !kernel.buffer<f32, global>, %n: index) {
+  kernel.grid (%i) in [%n] step [1] {
+    kernel.yield
+  }
+  kernel.return
+}
+)";
+
+} // namespace
+
+TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {
+  Result<Artifact> result = convert(std::string(kernels) + R"(
+    plan.func @main(%x: !plan.buffer<f32[4]> {plan.input = "x"}, %y: !plan.buffer<f32[4]> {plan.output = "y"},
+                    %z: !plan.buffer<i32[3]> {plan.output = "z"}) {
+      %c = plan.constant [1, 0, -1, 0] : !plan.buffer<i16[2]>
+      %d = plan.constant [0, 0, 0, 64] : !plan.buffer<f32[1]>
+      %arena = plan.arena : !plan.buffer<u8[128]>
+      %t = plan.slice %arena[64] : !plan.buffer<u8[128]> -> !plan.buffer<f32[4]>
+      %0 = plan.launch @k ins(%x : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>) flops 1000
+      %1 = plan.launch @k ins(%t : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>) wait(%0)
+      %2 = plan.fill %z bits 7 : !plan.buffer<i32[3]>
+      %3 = plan.launch @deep outs(%t : !plan.buffer<f32[4]>) scalars [9] wait(%1, %2)
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  const Artifact &a = *result;
+  EXPECT_EQ(a.entry, "main");
+  EXPECT_EQ(a.target, "cpu");
+  EXPECT_THAT(a.cpuFeatures, ElementsAre("avx2"));
+  EXPECT_THAT(a.inputs, ElementsAre(Argument{"x", {DType::F32, {4}}}));
+  EXPECT_THAT(a.outputs,
+              ElementsAre(Argument{"y", {DType::F32, {4}}}, Argument{"z", {DType::I32, {3}}}));
+  EXPECT_EQ(a.arenaSize, 128u);
+  ASSERT_EQ(a.constants.size(), 68u);
+  EXPECT_EQ(a.constants[2], std::byte(0xff));
+  EXPECT_EQ(a.constants[67], std::byte(64));
+  EXPECT_THAT(a.buffers,
+              ElementsAre(Buffer{BufferKind::Input, 0, 16}, Buffer{BufferKind::Output, 0, 16},
+                          Buffer{BufferKind::Output, 1, 12}, Buffer{BufferKind::Constant, 0, 4},
+                          Buffer{BufferKind::Constant, 64, 4}, Buffer{BufferKind::Arena, 64, 16}));
+  ASSERT_EQ(a.kernels.size(), 2u);
+  EXPECT_EQ(a.kernels[0], (Kernel{"k", 0, 2, 0, "k", {"plan.mlir", 2, 1}}));
+  ASSERT_EQ(a.commands.size(), 4u);
+  const Launch &first = std::get<Launch>(a.commands[0].action);
+  EXPECT_THAT(first.grid, ElementsAre(1, 13, 1));
+  EXPECT_EQ(first.flops, 1000u);
+  EXPECT_EQ(first.bytes, 32u);
+  EXPECT_THAT(first.buffers, ElementsAre(BufferRef{0, 0}, BufferRef{5, 0}));
+  EXPECT_THAT(a.commands[1].wait, ElementsAre(0));
+  EXPECT_EQ(std::get<Fill>(a.commands[2].action), (Fill{{2, 0}, 12, 7, 4}));
+  // Of four dimensions the two outermost are one.
+  EXPECT_THAT(std::get<Launch>(a.commands[3].action).grid, ElementsAre(6, 4, 5));
+  EXPECT_THAT(std::get<Launch>(a.commands[3].action).scalars, ElementsAre(9));
+  EXPECT_THAT(a.commands[3].wait, ElementsAre(1, 2));
+}
+
+TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
+  EXPECT_THAT(convert(kernels).status().message(),
+              HasSubstr("an artifact holds one entry, and the module has 0"));
+  EXPECT_THAT(convert(std::string(kernels) + R"(
+    plan.func @main() {
+      %t = plan.alloc : !plan.buffer<f32[4]>
+      plan.return
+    })").status().message(),
+              HasSubstr("entry 'main': plan.alloc is nothing that an artifact can hold"));
+  EXPECT_THAT(convert(std::string(kernels) + R"(
+    plan.func @main(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+      %0 = plan.launch @dynamic outs(%y : !plan.buffer<f32[4]>) scalars [4]
+      plan.return
+    })").status().message(),
+              HasSubstr("launches 'dynamic', whose grid is known at run time only"));
+  EXPECT_THAT(convert(R"(
+    func.func private @host(!plan.buffer<f32[4]>)
+    plan.func @main(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+      %0 = plan.launch @host outs(%y : !plan.buffer<f32[4]>)
+      plan.return
+    })").status().message(),
+              HasSubstr("launches 'host', which is no kernel.func"));
+}

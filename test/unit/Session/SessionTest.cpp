@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Session/Session.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace zyx;
+using namespace zyx::session;
+using testing::HasSubstr;
+
+namespace {
+
+/// y = x + w, with w bound by name.
+graph::Graph sum() {
+  graph::Graph graph;
+  const TensorType type{DType::F32, {3}};
+  const graph::NodeId x = *graph.parameter("x", type), w = *graph.parameter("w", type);
+  graph.inputs = {x};
+  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Add, x, w)}};
+  return graph;
+}
+
+HostTensor tensor(std::vector<float> values) {
+  HostTensor result{{DType::F32, {static_cast<int64_t>(values.size())}},
+                    std::vector<std::byte>(values.size() * 4)};
+  std::memcpy(result.data.data(), values.data(), result.data.size());
+  return result;
+}
+
+Status openAs(const char *path) {
+  setenv("ZYX_COMPILER", path, 1);
+  Status status = Compiler::open().status();
+  unsetenv("ZYX_COMPILER");
+  return status;
+}
+
+} // namespace
+
+TEST(SessionTest, ReferenceRunsWithParametersAsInputs) {
+  Session session;
+  auto executable = session.prepare(sum(), "reference");
+  ASSERT_TRUE(executable.isOk());
+  ASSERT_EQ((*executable)->inputs().size(), 2u);
+  EXPECT_EQ((*executable)->inputs()[1].name, "w");
+  ASSERT_TRUE((*executable)->setInputs({tensor({1, 2, 3}), tensor({10, 20, 30})}).isOk());
+  ASSERT_TRUE((*executable)->run().isOk());
+  EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
+}
+
+TEST(SessionTest, RefusesInputsThatDoNotFit) {
+  Session session;
+  auto executable = session.prepare(sum(), "reference");
+  ASSERT_TRUE(executable.isOk());
+  EXPECT_THAT((*executable)->setInputs({tensor({1, 2, 3})}).message(),
+              HasSubstr("1 tensors are given for 2 inputs"));
+  EXPECT_THAT((*executable)->setInputs({tensor({1, 2, 3}), tensor({1})}).message(),
+              HasSubstr("input 'w' is f32[3], and f32[1] is given"));
+}
+
+TEST(SessionTest, SelectsEntries) {
+  graph::Graph one = sum(), two = sum();
+  one.name = "one";
+  two.name = "two";
+  EXPECT_EQ(selectEntry({one, two}, "two", "f")->name, "two");
+  EXPECT_EQ(selectEntry({one}, "", "f")->name, "one");
+  EXPECT_THAT(selectEntry({one, two}, "", "f").status().message(),
+              HasSubstr("f: choose one of its entries by --entry: one, two"));
+  EXPECT_THAT(selectEntry({one, two}, "three", "f").status().message(),
+              HasSubstr("f: has no entry 'three', but one, two"));
+}
+
+TEST(SessionTest, ListsTheReferenceFirst) {
+  auto devices = Session::listDevices();
+  ASSERT_GE(devices.size(), 3u);
+  EXPECT_EQ(devices[0].name, "reference");
+  EXPECT_TRUE(devices[0].present);
+}
+
+TEST(CompilerTest, RefusesLibrariesThatAreNoCompiler) {
+  EXPECT_THAT(openAs("/nowhere/libZyxCompiler.so").message(),
+              HasSubstr("the compiler cannot be opened: /nowhere"));
+  EXPECT_THAT(openAs(ZYX_TEST_EMPTY_COMPILER).message(),
+              HasSubstr("the compiler lacks the function zyx_compiler_parse"));
+  EXPECT_THAT(openAs(ZYX_TEST_OLD_COMPILER).message(),
+              HasSubstr("the compiler is of version 0.0.0, this program of"));
+}
+
+#ifdef ZYX_TEST_COMPILER
+TEST(SessionTest, CompilesAndRuns) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  Session session;
+  auto executable = session.prepare(sum(), "cpu");
+  unsetenv("ZYX_COMPILER");
+  ASSERT_TRUE(executable.isOk()) << executable.status().toString();
+  EXPECT_EQ((*executable)->numKernels, 1u);
+  ASSERT_TRUE((*executable)->setInputs({tensor({1, 2, 3}), tensor({10, 20, 30})}).isOk());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE((*executable)->run().isOk());
+  EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
+  EXPECT_THAT(toString((*executable)->stages), HasSubstr(" ms (graph "));
+}
+#endif
