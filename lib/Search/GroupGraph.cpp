@@ -86,14 +86,18 @@ GroupGraph::Ops GroupGraph::unite(const Ops &first, const Ops &second) const {
 // Merging
 //===----------------------------------------------------------------------===//
 
-/// Whether a path leads from one group to the other over a third.
+/// Whether a path leads from one group to the other over a third. Such a path stays before the last
+/// op of where it ends.
 bool GroupGraph::reachesAround(GroupId from, GroupId to) const {
+  const unsigned end = positions.lookup(members[to].back());
   llvm::DenseSet<GroupId> seen{from};
   SmallVector<GroupId> pending{from};
   while (!pending.empty()) {
     GroupId group = pending.pop_back_val();
     for (Operation *op : members[group])
       for (Operation *consumer : getConsumers(op)) {
+        if (positions.lookup(consumer) > end)
+          continue;
         GroupId next = getHome(consumer);
         if (next == to && group != from)
           return true;

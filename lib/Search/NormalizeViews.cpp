@@ -17,8 +17,9 @@ namespace zyx::search {
 using namespace mlir;
 using namespace zyx::graph::ir;
 
-/// A reshape is pushed through at most this many element-wise ops, which are cloned on the way.
-static constexpr int maxPushedOps = 8;
+/// A reshape is pushed through at most this many element-wise ops, which are cloned on the way, and
+/// through this many views between two of them.
+static constexpr int maxPushedOps = 8, maxPushedViews = 32;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -48,12 +49,17 @@ static Value makeSplat(OpBuilder &builder, ConstantOp splat, ArrayRef<int64_t> s
 // Reshapes move up
 //===----------------------------------------------------------------------===//
 
-/// Whether a value is made of inputs and constants by views and a few element-wise ops.
+/// Whether a value is made of inputs and constants by few views and element-wise ops.
 static bool isMadeOfInputs(Value value, int &opsLeft) {
+  for (int views = 0; isView(value.getDefiningOp()); ++views) {
+    if (views == maxPushedViews)
+      return false;
+    value = value.getDefiningOp()->getOperand(0);
+  }
   Operation *op = value.getDefiningOp();
   if (!op || isa<ParameterOp, ConstantOp>(op))
     return true;
-  if (!isView(op) && (!isElementwise(op) || --opsLeft < 0))
+  if (!isElementwise(op) || --opsLeft < 0)
     return false;
   return llvm::all_of(op->getOperands(),
                       [&](Value operand) { return isMadeOfInputs(operand, opsLeft); });
@@ -69,28 +75,24 @@ static Value applyView(OpBuilder &builder, Operation *view, Value value) {
   return clone->getResult(0);
 }
 
-/// The value seen through the views, innermost first, with the views on its leaves.
+/// The value seen through the views, outermost first, with the views on its leaves.
 static Value push(OpBuilder &builder, Value value, SmallVector<Operation *> views) {
-  Operation *op = value.getDefiningOp();
-  if (isView(op)) {
-    views.insert(views.begin(), op);
-    return push(builder, op->getOperand(0), std::move(views));
-  }
-  if (isElementwise(op)) {
+  for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    views.push_back(value.getDefiningOp());
+  if (Operation *op = value.getDefiningOp(); isElementwise(op)) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(push(builder, operand, views));
     return cloneWithOperands(builder, op, operands);
   }
-  for (Operation *view : views)
+  for (Operation *view : llvm::reverse(views))
     value = applyView(builder, view, value);
   return value;
 }
 
 static void pushReshape(ReshapeOp op) {
   int opsLeft = maxPushedOps;
-  if (isUnitReshape(op) || !isElementwise(getViewSource(op).getDefiningOp()) ||
-      !isMadeOfInputs(op, opsLeft))
+  if (isUnitReshape(op) || !isMadeOfInputs(op, opsLeft) || opsLeft == maxPushedOps)
     return;
   OpBuilder builder(op);
   op.replaceAllUsesWith(push(builder, op, {}));
@@ -134,22 +136,31 @@ static void hoistExpand(Operation *op) {
       ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
 }
 
-static void foldSplat(Operation *view) {
-  ConstantOp splat = getSplat(view->getOperand(0));
-  if (!splat)
-    return;
-  OpBuilder builder(view);
-  view->getResult(0).replaceAllUsesWith(
-      makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));
+//===----------------------------------------------------------------------===//
+// Views that are none, and the whole
+//===----------------------------------------------------------------------===//
+
+static void foldView(Operation *view) {
+  if (auto reshape = dyn_cast<ReshapeOp>(view))
+    if (auto inner = reshape.getX().getDefiningOp<ReshapeOp>())
+      reshape.getXMutable().assign(inner.getX());
+  SmallVector<OpFoldResult> folded;
+  if (succeeded(view->fold(folded)) && folded.size() == 1) {
+    view->getResult(0).replaceAllUsesWith(cast<Value>(folded[0]));
+  } else if (ConstantOp splat = getSplat(view->getOperand(0))) {
+    OpBuilder builder(view);
+    view->getResult(0).replaceAllUsesWith(
+        makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));
+  }
 }
 
 void zyx::search::normalizeViews(func::FuncOp entry) {
   Block &block = entry.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (auto reshape = dyn_cast<ReshapeOp>(op))
-      pushReshape(reshape);
     if (isView(&op))
-      foldSplat(&op);
+      foldView(&op);
+    if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !reshape.use_empty())
+      pushReshape(reshape);
     else if (isElementwise(&op))
       hoistExpand(&op);
   }

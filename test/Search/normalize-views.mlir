@@ -70,3 +70,16 @@ func.func @view_of_splat() -> tensor<8xi32> {
   %1 = graph.reshape %0 : tensor<2x4xi32> -> tensor<8xi32>
   return %1 : tensor<8xi32>
 }
+
+// CHECK-LABEL: func.func @reshapes_and_nothing
+// CHECK-NEXT: graph.reduce
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %{{.*}} : tensor<4xf32> -> tensor<4x1xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @reshapes_and_nothing(%x: tensor<4x6xf32>) -> tensor<4x1xf32> {
+  %0 = graph.reduce add %x dims = [1] : tensor<4x6xf32> -> tensor<4xf32>
+  %1 = graph.reshape %0 : tensor<4xf32> -> tensor<2x2xf32>
+  %2 = graph.reshape %1 : tensor<2x2xf32> -> tensor<4x1xf32>
+  %3 = graph.permute %2 order = [0, 1] : tensor<4x1xf32> -> tensor<4x1xf32>
+  %4 = graph.expand %3 : tensor<4x1xf32> -> tensor<4x1xf32>
+  return %4 : tensor<4x1xf32>
+}

@@ -15,7 +15,8 @@ def NormalizeViewsPass : Pass<"zyx-search-normalize-views", "::mlir::func::FuncO
       the loads.
     - An expand below an element-wise op moves behind it, so that the op computes each element once.
       The factors of a matrix product come out as expands of what is computed.
-    - A view of a splat becomes a splat.
+    - A view of a splat becomes a splat, a reshape of a reshape one reshape, and a view that changes
+      nothing disappears.
 
     ```mlir
     %0 = graph.cast %x : tensor<4x6xui8> -> tensor<4x6xf32>

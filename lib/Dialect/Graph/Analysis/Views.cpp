@@ -87,18 +87,20 @@ std::optional<Dims> ir::getSourceDims(Value value) {
 
 namespace {
 
-/// Finds the dimensions along which a value is the same everywhere.
+/// Finds the dimensions along which a value is the same everywhere. Looks at the nearest ops only:
+/// factors of products lie close to their expands.
 class Repetition {
 public:
-  const llvm::SmallBitVector &of(Value value) {
+  llvm::SmallBitVector of(Value value, int depth = 16) {
     if (auto known = cache.find(value); known != cache.end())
       return known->second;
-    llvm::SmallBitVector repeated = compute(value);
-    return cache[value] = std::move(repeated);
+    llvm::SmallBitVector repeated = compute(value, depth);
+    cache[value] = repeated;
+    return repeated;
   }
 
 private:
-  llvm::SmallBitVector compute(Value value) {
+  llvm::SmallBitVector compute(Value value, int depth) {
     ArrayRef<int64_t> shape = shapeOf(value);
     llvm::SmallBitVector repeated(shape.size());
     Operation *op = value.getDefiningOp();
@@ -108,15 +110,15 @@ private:
     } else if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
       repeated.set();
       repeated.reset(iota.getDim());
-    } else if (isElementwise(op)) {
+    } else if (depth > 0 && isElementwise(op)) {
       repeated.set();
       for (Value operand : op->getOperands())
-        repeated &= of(operand);
-    } else if (isView(op)) {
+        repeated &= of(operand, depth - 1);
+    } else if (depth > 0 && isView(op)) {
       // A reshape that splits or merges dimensions is not looked through.
       std::optional<Dims> dims = getOperandDims(op);
       for (size_t i = 0; dims && i < shape.size(); ++i)
-        repeated[i] = !(*dims)[i] || of(op->getOperand(0))[*(*dims)[i]];
+        repeated[i] = !(*dims)[i] || of(op->getOperand(0), depth - 1)[*(*dims)[i]];
     }
     for (auto [index, extent] : llvm::enumerate(shape))
       if (extent == 1)
