@@ -3,13 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/TextLimits.h"
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/NVVM/NVVM.h"
+#include "zyx/Target/Text/C.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -19,8 +23,8 @@
 
 using namespace mlir;
 
-static llvm::cl::opt<std::string> targetName("target", llvm::cl::desc("Record of the machine"),
-                                             llvm::cl::init("sm_90a"));
+static llvm::cl::opt<std::string> targetName("target",
+                                             llvm::cl::desc("Record of the machine (default: the translation's own)"));
 
 static LogicalResult printStatus(const llvm::SourceMgr &sources, const zyx::Status &status) {
   llvm::errs() << sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier()
@@ -28,25 +32,35 @@ static LogicalResult printStatus(const llvm::SourceMgr &sources, const zyx::Stat
   return failure();
 }
 
+/// The record that --target names; where it names none, the one given.
+static std::string targetOr(const char *otherwise) {
+  return targetName.empty() ? otherwise : targetName.getValue();
+}
+
+/// Reads a file of kernels; null after an error.
+static OwningOpRef<ModuleOp> readKernels(const std::shared_ptr<llvm::SourceMgr> &sources, MLIRContext *context) {
+  llvm::StringRef text = sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
+  if (zyx::Status status = zyx::checkTextLimits(text); !status.isOk())
+    return (void)printStatus(*sources, status), OwningOpRef<ModuleOp>();
+  DialectRegistry registry;
+  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
+                  LLVM::LLVMDialect, NVVM::NVVMDialect, zyx::kernel::KernelDialect>();
+  context->appendDialectRegistry(registry);
+  return parseSourceFile<ModuleOp>(sources, context);
+}
+
 /// Kernels of the machine form, or what they become in the LLVM dialect, as PTX. Comments before it
 /// say how each is launched.
 static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                  MLIRContext *context) {
-  llvm::StringRef text = sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
-  if (zyx::Status status = zyx::checkTextLimits(text); !status.isOk())
-    return printStatus(*sources, status);
-  DialectRegistry registry;
-  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, LLVM::LLVMDialect,
-                  NVVM::NVVMDialect, zyx::kernel::KernelDialect>();
-  context->appendDialectRegistry(registry);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
+  OwningOpRef<ModuleOp> module = readKernels(sources, context);
   if (!module)
     return failure();
   PassManager passes(context);
-  passes.addPass(zyx::kernel::createConvertKernelToNVVMPass({targetName}));
+  passes.addPass(zyx::kernel::createConvertKernelToNVVMPass({targetOr("sm_90a")}));
   if (failed(passes.run(*module)))
     return failure();
-  zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetName.getValue());
+  zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("sm_90a"));
   if (!target)
     return printStatus(*sources, target.status());
   zyx::Result<std::string> ptx = zyx::target::emitPTX(*module, *target);
@@ -63,7 +77,52 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
   return success();
 }
 
+/// Kernels of the lowered form, or what they become in the LLVM dialect, as text of a CPU.
+static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                                 MLIRContext *context, bool assembly) {
+  OwningOpRef<ModuleOp> module = readKernels(sources, context);
+  if (!module)
+    return failure();
+  PassManager passes(context);
+  passes.addPass(zyx::kernel::createConvertKernelToLLVMPass());
+  if (failed(passes.run(*module)))
+    return failure();
+  zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("cpu"));
+  if (!target)
+    return printStatus(*sources, target.status());
+  zyx::Result<std::string> text = assembly ? zyx::target::emitAssembly(*module, *target)
+                                           : zyx::target::emitLLVMIR(*module, *target);
+  if (!text)
+    return printStatus(*sources, text.status());
+  os << *text;
+  return success();
+}
+
+/// Scalar kernels of the lowered form as C11.
+static LogicalResult kernelToC(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                               MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = readKernels(sources, context);
+  if (!module)
+    return failure();
+  zyx::Result<std::string> text = zyx::target::printC(*module);
+  if (!text)
+    return printStatus(*sources, text.status());
+  os << *text;
+  return success();
+}
+
 int main(int argc, char **argv) {
-  TranslateRegistration registration("kernel-to-ptx", "Kernels of the machine form as PTX", kernelToPTX);
+  TranslateRegistration ptx("kernel-to-ptx", "Kernels of the machine form as PTX", kernelToPTX);
+  TranslateRegistration c("kernel-to-c", "Scalar kernels of the lowered form as C11", kernelToC);
+  TranslateRegistration llvmIR(
+      "kernel-to-llvmir", "Kernels of the lowered form as optimised LLVM IR of a CPU",
+      [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
+        return kernelToCPU(sources, os, context, /*assembly=*/false);
+      });
+  TranslateRegistration assembly(
+      "kernel-to-asm", "Kernels of the lowered form as assembly of a CPU",
+      [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
+        return kernelToCPU(sources, os, context, /*assembly=*/true);
+      });
   return failed(mlirTranslateMain(argc, argv, "zyx: translate files"));
 }

@@ -54,9 +54,7 @@ struct ConvertKernelToLLVM
     }
     ConversionTarget target(getContext());
     target.addLegalDialect<LLVM::LLVMDialect>();
-    ConversionConfig config;
-    config.allowPatternRollback = false;
-    if (failed(applyFullConversion(bodies, target, patterns, config)))
+    if (failed(applyFullConversion(bodies, target, patterns)))
       signalPassFailure();
   }
 

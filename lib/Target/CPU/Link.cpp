@@ -60,16 +60,17 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::StringRef object) {
       input, std::span(reinterpret_cast<const std::byte *>(object.data()), object.size())));
   {
     std::lock_guard lock(mutex);
-    if (!usable)
-      return Status::internal("the linker crashed earlier in this process");
     const char *arguments[] = {"ld.lld",         "-shared",          "-nostdlib", "--threads=1",
                                "--hash-style=gnu", "--build-id=none", "-z",       "noexecstack",
                                "-z",             "now",              "-o",        output.c_str(),
                                input.c_str()};
     std::string messages;
     llvm::raw_string_ostream stream(messages);
-    lld::Result result =
-        lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    lld::Result result{1, false};
+    if (usable)
+      result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    else
+      messages = "lld crashed before";
     usable = result.canRunAgain;
     if (result.retCode != 0)
       return Status::compileFailed("cannot link the kernels: " + messages);

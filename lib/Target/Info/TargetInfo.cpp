@@ -116,7 +116,7 @@ std::string TargetInfo::featureString() const {
 }
 
 std::string TargetInfo::cacheKey() const {
-  std::string text = std::to_string(static_cast<int>(kind)) + ';' + cpu + ';' + featureString();
+  std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps),
                        l1Bytes, l2Bytes, privateBytes, sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);

@@ -6,6 +6,7 @@
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Target/Text/C.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -24,10 +25,12 @@ namespace {
 constexpr size_t maxOutput = 4000;
 
 std::string outputOf(const std::string &path) {
-  Result<std::vector<std::byte>> bytes = readFile(path, maxOutput);
-  if (!bytes)
-    return "(more than " + std::to_string(maxOutput) + " bytes of messages)";
-  return std::string(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+  Result<ReadOnlyFile> file = ReadOnlyFile::open(path);
+  if (!file)
+    return "";
+  std::string text(std::min<uint64_t>(file->size(), maxOutput), '\0');
+  Status read = file->read(0, std::as_writable_bytes(std::span(text)));
+  return read ? text : "";
 }
 
 /// Runs a program without a shell, its output into a file. Returns its wait status.

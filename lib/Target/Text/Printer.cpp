@@ -57,7 +57,6 @@ bool isSmallFloat(Element element) {
 struct Place {
   string array;
   Element element;
-  OpFoldResult offset; // a constant, or text below
   string offsetText;
   SmallVector<string> strides;
 };
@@ -107,7 +106,7 @@ private:
   string sum(const string &a, const string &b);
   string product(const string &a, const string &b);
   string linear(const Place &place, ValueRange indices);
-  Result<const Place *> placeOf(Operation *user, Value view);
+  const Place &placeOf(Value view);
   /// variables = values, as if at once.
   void assign(ArrayRef<string> variables, ArrayRef<string> values, ArrayRef<Element> elements);
   Status elementsOf(Operation *op, TypeRange types, SmallVectorImpl<Element> &elements);
@@ -225,11 +224,10 @@ string Printer::linear(const Place &place, ValueRange indices) {
   return result;
 }
 
-Result<const Place *> Printer::placeOf(Operation *user, Value view) {
+const Place &Printer::placeOf(Value view) {
   auto found = places.find(view);
-  if (found == places.end())
-    return refuse(user, "uses a view that comes out of control flow");
-  return &found->second;
+  ZYX_ASSERT(found != places.end(), "views are no scalars, so that no control flow yields one");
+  return found->second;
 }
 
 Status Printer::print(ViewOp view) {
@@ -272,9 +270,8 @@ Status Printer::print(AllocOp alloc) {
 }
 
 Status Printer::print(SubviewOp subview) {
-  ZYX_ASSIGN_OR_RETURN(const Place *whole, placeOf(subview, subview.getView()));
-  Place place = *whole;
-  place.offsetText = linear(*whole, subview.getIndices());
+  Place place = placeOf(subview.getView());
+  place.offsetText = linear(place, subview.getIndices());
   place.strides.erase(place.strides.begin(), place.strides.end() - subview.getType().getRank());
   places[subview] = std::move(place);
   return {};
@@ -282,8 +279,8 @@ Status Printer::print(SubviewOp subview) {
 
 Status Printer::print(LoadOp load) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(load, load.getType()));
-  ZYX_ASSIGN_OR_RETURN(const Place *place, placeOf(load, load.getView()));
-  string value = expand(lang.element, {{'v', place->array}, {'e', linear(*place, load.getIndices())}});
+  const Place &place = placeOf(load.getView());
+  string value = expand(lang.element, {{'v', place.array}, {'e', linear(place, load.getIndices())}});
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
@@ -301,11 +298,11 @@ Status Printer::print(LoadOp load) {
 
 Status Printer::print(StoreOp store) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(store, store.getValue().getType()));
-  ZYX_ASSIGN_OR_RETURN(const Place *place, placeOf(store, store.getView()));
+  const Place &place = placeOf(store.getView());
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});
-  string target = expand(lang.element, {{'v', place->array}, {'e', linear(*place, store.getIndices())}});
+  string target = expand(lang.element, {{'v', place.array}, {'e', linear(place, store.getIndices())}});
   string assignment = expand(lang.assignment, {{'v', target}, {'e', value}});
   if (!store.getMask()) {
     line(assignment);
@@ -632,6 +629,16 @@ bool isIdentifier(StringRef name) {
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// True where the text has the name as a word.
+bool mentions(StringRef text, StringRef name) {
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if ((at == 0 || !llvm::isAlnum(text[at - 1])) && (end == text.size() || !llvm::isAlnum(text[end])))
+      return true;
+  }
+  return false;
+}
+
 Status Printer::print(FuncOp func) {
   if (func.getThreads().value_or(1) != 1 || func.getCluster().value_or(1) != 1)
     return refuse(func, "asks for several threads a program; it is printed for one");
@@ -645,32 +652,40 @@ Status Printer::print(FuncOp func) {
     if (auto view = store.getView().getDefiningOp<ViewOp>())
       written.insert(view.getBuffer());
   });
-  line(expand(lang.kernelBegin, {{'v', func.getName().str()}}));
-  ++depth;
+  Block &body = func.getBody().front();
+  SmallVector<std::pair<string, string>> declarations;
   unsigned buffers = 0, scalars = 0;
-  for (Value argument : func.getBody().getArguments()) {
+  for (Value argument : body.getArguments()) {
     auto buffer = dyn_cast<BufferType>(argument.getType());
     if (!buffer && !argument.getType().isIntOrIndex())
       return refuse(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
     unsigned number = buffer ? buffers++ : scalars++;
-    if (llvm::all_of(argument.getUsers(), [&](Operation *user) { return isDead(user); }))
-      continue;
-    bind(argument, (buffer ? "b" : "n") + std::to_string(number));
+    const string &name = bind(argument, (buffer ? "b" : "n") + std::to_string(number));
     const char *form = !buffer ? lang.scalar : written.contains(argument) ? lang.bufferWritten : lang.bufferRead;
-    line(expand(form, {{'T', buffer ? memoryType(element) : valueType(element)},
-                     {'v', name(argument)},
-                     {'n', std::to_string(number)}}));
+    declarations.emplace_back(name, expand(form, {{'T', buffer ? memoryType(element) : valueType(element)},
+                                                  {'v', name},
+                                                  {'n', std::to_string(number)}}));
   }
-  Block &body = func.getBody().front();
   bool hasGrid = !body.getOps<GridOp>().empty();
-  if (!hasGrid) {
-    line(lang.oneProgram);
-    ++depth;
-  }
+  depth = hasGrid ? 1 : 2;
   ZYX_RETURN_IF_ERROR(print(body));
-  for (; depth > 0; )
-    --depth, line(lang.blockEnd);
+  string code = std::move(text);
+  // Arguments that only the caller's grid depends on are left out.
+  text.clear();
+  depth = 0;
+  line(expand(lang.kernelBegin, {{'v', func.getName().str()}}));
+  ++depth;
+  for (const auto &[name, declaration] : declarations)
+    if (mentions(code, name))
+      line(declaration);
+  if (!hasGrid)
+    line(lang.oneProgram);
+  text += code;
+  if (!hasGrid)
+    line(lang.blockEnd);
+  --depth;
+  line(lang.blockEnd);
   return {};
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "SharedObject.h"
+#include "Target/CPU/Link.h"
 
 #include "zyx/Target/CPU/CPU.h"
 
@@ -10,6 +11,8 @@
 #include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
+
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::target;
@@ -83,12 +86,37 @@ TEST_F(CPU, OtherTargetsAreRefused) {
   TargetInfo odd = host;
   odd.cpu = "z80";
   EXPECT_EQ(emitSharedObject(parse(add), odd).status().message(), "LLVM knows no processor 'z80'");
+  odd.triple = "pdp11-unknown-none";
+  std::string message = emitSharedObject(parse(add), odd).status().message();
+  EXPECT_EQ(message.find("this LLVM makes no code for 'pdp11-unknown-none': "), 0u) << message;
 }
 
 TEST_F(CPU, UntranslatableModuleIsAnError) {
   context.allowUnregisteredDialects();
   Status failure = emitSharedObject(parse("\"other.op\"() : () -> ()"), host).status();
   EXPECT_EQ(failure.message(), "the kernels cannot be translated to LLVM IR");
+}
+
+TEST(Link, BrokenObjectsAreErrors) {
+  Status failure = linkSharedObject("not an object").status();
+  EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
+  EXPECT_EQ(failure.message().find("cannot link the kernels: "), 0u) << failure.message();
+  EXPECT_NE(checkUndefinedSymbols("not an object").message().find("cannot read the generated object: "),
+            std::string::npos);
+}
+
+TEST_F(CPU, LinksAtOnceFromThreads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([this] {
+      mlir::MLIRContext own(mlir::MLIRContext::Threading::DISABLED);
+      own.loadDialect<mlir::LLVM::LLVMDialect>();
+      auto parsed = mlir::parseSourceString<mlir::ModuleOp>(add, &own);
+      for (int repeat = 0; repeat < 3; ++repeat)
+        EXPECT_TRUE(emitSharedObject(*parsed, host));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 TEST_F(CPU, TextForms) {

@@ -24,6 +24,8 @@ struct TargetInfo {
   TargetKind kind = TargetKind::CPU;
   /// The runtime's device that loads the code: "cpu", "c", "cuda".
   std::string device;
+  /// The triple of the system that runs the code; empty for this one.
+  std::string triple;
   /// The processor, by LLVM's name; empty where LLVM is not involved.
   std::string cpu;
   /// Features beyond those of `cpu`, by LLVM's names.

@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "SharedObject.h"
+
+#include "zyx/Target/Text/C.h"
+
+#include "gtest/gtest.h"
+
+#include <csignal>
+#include <filesystem>
+
+using namespace zyx;
+using namespace zyx::target;
+
+namespace {
+size_t temporaryFolders() {
+  size_t count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(testing::TempDir()))
+    count += entry.path().filename().string().rfind("zyx-", 0) == 0;
+  return count;
+}
+} // namespace
+
+TEST(CompileC, CompilesAndLeavesNothingBehind) {
+  setenv("TMPDIR", testing::TempDir().c_str(), 1);
+  size_t before = temporaryFolders();
+  auto bytes = compileC("int answer(void) { return 42; }\n");
+  ASSERT_TRUE(bytes) << bytes.status().toString();
+  SharedObject object(*bytes);
+  auto *answer = object.find<int (*)()>("answer");
+  ASSERT_TRUE(answer) << object.error();
+  EXPECT_EQ(answer(), 42);
+  EXPECT_EQ(temporaryFolders(), before);
+}
+
+TEST(CompileC, RefusedTextGivesTheCompilersMessage) {
+  Status failure = compileC("int answer(void) { return forty_two; }\n").status();
+  EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
+  EXPECT_NE(failure.message().find("the C compiler 'cc' refused the kernels: "), std::string::npos);
+  EXPECT_NE(failure.message().find("forty_two"), std::string::npos) << failure.message();
+}
+
+TEST(CompileC, LongMessagesAreCut) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i)
+    text += "int f" + std::to_string(i) + "(void) { return unknown" + std::to_string(i) + "; }\n";
+  Status failure = compileC(text).status();
+  EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
+  EXPECT_LT(failure.message().size(), 5000u);
+}
+
+TEST(CompileC, MissingCompilerIsNotFound) {
+  Status failure = compileC("", {"no-such-compiler", {}}).status();
+  EXPECT_EQ(failure.code(), ErrorCode::NotFound);
+  EXPECT_NE(failure.message().find("cannot run the C compiler 'no-such-compiler': "), std::string::npos);
+}
+
+TEST(CompileC, ProcessThatReapsItsChildrenIsAnError) {
+  auto before = std::signal(SIGCHLD, SIG_IGN);
+  Status failure = compileC("").status();
+  std::signal(SIGCHLD, before);
+  EXPECT_NE(failure.message().find("cannot wait for the C compiler: "), std::string::npos);
+}
