@@ -223,11 +223,11 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
   int64_t extent = op.getX().getType().getDimSize(op.getDim());
   const Leaf *leaf = axes.getLeaf(op.getX());
   if (!leaf) {
-    // Of one repeated element, or of an iota: nothing to read, but the range counts.
+    // Of an iota, or of what is the same for each index: nothing to read, but the range counts.
     Value inside;
     if (TypedAttr splat = axes.getSplat(op.getX()))
       inside = createSplat(builder, loc, type, splat);
-    else if (auto iota = op.getX().getDefiningOp<IotaOp>(); iota.getDim() == op.getDim())
+    else if (auto iota = op.getX().getDefiningOp<IotaOp>(); iota && iota.getDim() == op.getDim())
       inside = createElementCast(builder, loc, chosen, i64, element);
     else
       inside = getAs(op.getX(), all, ordered, loc);

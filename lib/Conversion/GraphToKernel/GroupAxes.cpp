@@ -131,10 +131,6 @@ LogicalResult GroupAxes::findNeeded() {
       continue;
     if (isView(op) && !movesAxesOnly(op))
       return op->emitOpError("splits or merges dimensions of a value that its group computes");
-    if (auto gather = dyn_cast<GatherOp>(op);
-        gather && !getLeaf(gather.getX()) && !getSplat(gather.getX()) &&
-        !gather.getX().getDefiningOp<IotaOp>())
-      return op->emitOpError("gathers from a value that its group computes");
     for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
       if (Type element = getElementTypeOrSelf(type); isFloat8(element) && isElementwise(op))
         return op->emitOpError() << "computes with " << element << ", which kernels cannot";
@@ -274,6 +270,17 @@ void GroupAxes::findVarying() {
     }
     varying[op.getResult(0)] = set;
   }
+}
+
+/// What is gathered from lies in memory, or is known without computing it at the index.
+LogicalResult GroupAxes::checkGathers() {
+  for (auto op : group.getBlock().getOps<GatherOp>()) {
+    Value x = op.getX();
+    if (isNeeded(op) && !getLeaf(x) && !getSplat(x) && !x.getDefiningOp<IotaOp>() &&
+        getVaryingClasses(x).contains(getClass(x, op.getDim())))
+      return op.emitOpError("gathers from a value that its group computes");
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -601,6 +608,8 @@ LogicalResult GroupAxes::analyse(Operation *&conflict) {
   if (conflict)
     return failure();
   findVarying();
+  if (failed(checkGathers()))
+    return failure();
   orderClasses();
   findContractions();
   collapse();

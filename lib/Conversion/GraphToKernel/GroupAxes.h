@@ -100,6 +100,7 @@ private:
   void unify();
   mlir::Operation *findConflict();
   void findVarying();
+  mlir::LogicalResult checkGathers();
   llvm::SmallSet<Class, 4> getVaryingClasses(mlir::Value value) const { return varying.lookup(value); }
   bool hasClass(mlir::Value value, Class c) const;
   void orderClasses();

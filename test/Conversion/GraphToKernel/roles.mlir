@@ -53,6 +53,20 @@ func.func @gather_without_memory(%i: tensor<7xi64>) -> (tensor<7xi64>, tensor<7x
   return %y#0, %y#1 : tensor<7xi64>, tensor<7xf32>
 }
 
+// Where what is gathered from repeats, the index chooses nothing.
+// CHECK-LABEL: kernel.func @gather_of_repeats_0
+// CHECK-NOT: kernel.gather
+// CHECK: arith.select
+func.func @gather_of_repeats(%x: tensor<5x1xf32>, %i: tensor<7xi64>) -> tensor<5x7xf32> {
+  %y = graph.group(%a = %x : tensor<5x1xf32>, %b = %i : tensor<7xi64>) -> tensor<5x7xf32> {
+    %e = graph.unary exp %a : tensor<5x1xf32>
+    %r = graph.expand %e : tensor<5x1xf32> -> tensor<5x9xf32>
+    %g = graph.gather %r[%b] dim = 1 : (tensor<5x9xf32>, tensor<7xi64>) -> tensor<5x7xf32>
+    graph.yield %g : tensor<5x7xf32>
+  }
+  return %y : tensor<5x7xf32>
+}
+
 // A sum with the own transposition.
 // CHECK-LABEL: kernel.func @symmetric_0
 // CHECK: kernel.view %arg0 map <[<[4, 4] strides [4, 1]>]>

@@ -73,3 +73,47 @@ kernel.func @blocks(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
   kernel.store %t, %w[%c0] in_bounds [true] : tensor<6xf32>, !kernel.view<6xf32, global>
   kernel.return
 }
+
+// The same numbers repeated along rows here and along columns there: two axes in spite of one op.
+// The last two lanes of a sum are added as scalars.
+// CHECK-LABEL: kernel.func @broadcast_in_two_roles
+// CHECK:       scf.for %[[I:.*]] =
+// CHECK:         scf.for %[[J:.*]] =
+// CHECK:           kernel.store %{{.*}}, %{{.*}}[%[[I]], %[[J]], %{{.*}}]
+// CHECK-NOT:   vector<1x
+kernel.func @broadcast_in_two_roles(%x: !kernel.buffer<f32, global>, %k: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[40, 5] strides [5, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<40x5xf32, global>
+  %kv = kernel.view %k map <[<[5] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<5xf32, global>
+  %w = kernel.view %y map <[<[40, 40, 5] strides [200, 5, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<40x40x5xf32, global>
+  %a = kernel.load %v[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<40x5xf32, global> -> tensor<40x5xf32>
+  %b = kernel.load %v[%c0, %c0] axes ["n", "k"] in_bounds [true, true] : !kernel.view<40x5xf32, global> -> tensor<40x5xf32>
+  %kt = kernel.load %kv[%c0] axes ["k"] in_bounds [true] : !kernel.view<5xf32, global> -> tensor<5xf32>
+  %kb = kernel.broadcast %kt dims [1] : tensor<5xf32> -> tensor<40x5xf32>
+  %ak = arith.mulf %a, %kb : tensor<40x5xf32>
+  %bk = arith.addf %b, %kb : tensor<40x5xf32>
+  %ab = kernel.broadcast %ak dims [0, 2] : tensor<40x5xf32> -> tensor<40x40x5xf32>
+  %bb = kernel.broadcast %bk dims [1, 2] : tensor<40x5xf32> -> tensor<40x40x5xf32>
+  %s = arith.subf %ab, %bb : tensor<40x40x5xf32>
+  kernel.store %s, %w[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<40x40x5xf32>, !kernel.view<40x40x5xf32, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @sum_of_byte_products
+// CHECK:       vector.shuffle
+// CHECK-NOT:   vector<1x
+// CHECK:       kernel.return
+kernel.func @sum_of_byte_products(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, global>, %z: !kernel.buffer<i32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<i8, global> -> !kernel.view<64xi8, global>
+  %w = kernel.view %y map <[<[64] strides [1]>]> : !kernel.buffer<i8, global> -> !kernel.view<64xi8, global>
+  %u = kernel.view %z map <[<[] strides []>]> : !kernel.buffer<i32, global> -> !kernel.view<i32, global>
+  %a = kernel.load %v[%c0] axes ["k"] in_bounds [true] : !kernel.view<64xi8, global> -> tensor<64xi8>
+  %b = kernel.load %w[%c0] axes ["k"] in_bounds [true] : !kernel.view<64xi8, global> -> tensor<64xi8>
+  %ae = arith.extui %a : tensor<64xi8> to tensor<64xi32>
+  %be = arith.extsi %b : tensor<64xi8> to tensor<64xi32>
+  %p = arith.muli %ae, %be : tensor<64xi32>
+  %s = kernel.reduce add %p dims [0] : tensor<64xi32> -> tensor<i32>
+  kernel.store %s, %u[] in_bounds [] : tensor<i32>, !kernel.view<i32, global>
+  kernel.return
+}

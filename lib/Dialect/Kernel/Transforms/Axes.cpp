@@ -23,7 +23,7 @@ bool zyx::kernel::isElementwise(Operation *op) {
 void zyx::kernel::unshareConstants(Operation *root) {
   SmallVector<Operation *> constants;
   root->walk([&](Operation *op) {
-    if (isa<arith::ConstantOp, SplatOp, IotaOp>(op) && isTile(op->getResult(0)))
+    if (isa<arith::ConstantOp, SplatOp, IotaOp, BroadcastOp>(op) && isTile(op->getResult(0)))
       constants.push_back(op);
   });
   for (Operation *op : constants) {

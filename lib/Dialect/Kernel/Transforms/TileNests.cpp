@@ -568,10 +568,12 @@ private:
       t.evaluator.storeToMemory(result, value, point);
   }
 
-  /// Combines the lanes of a vector by halves, so that every machine does it in the same order.
+  /// Combines the lanes of a vector by halves, so that every machine does it in the same order. The
+  /// last two are scalars: as vectors of one lane, LLVM 22.1 takes the sum of products of bytes for
+  /// one `vpdpbusd` and loses its last additions.
   Value acrossLanes(Combine kind, Value vector) {
     int64_t width = cast<VectorType>(vector.getType()).getNumElements();
-    while (width > 1) {
+    while (width > 2) {
       width /= 2;
       SmallVector<int64_t> low(width), high(width);
       std::iota(low.begin(), low.end(), 0);
@@ -580,7 +582,11 @@ private:
       Value b = vector::ShuffleOp::create(t.builder, loc, vector, vector, high);
       vector = createCombine(t.builder, loc, kind, a, b);
     }
-    return vector::ExtractOp::create(t.builder, loc, vector, int64_t(0));
+    Value first = vector::ExtractOp::create(t.builder, loc, vector, int64_t(0));
+    if (width == 1)
+      return first;
+    Value second = vector::ExtractOp::create(t.builder, loc, vector, int64_t(1));
+    return createCombine(t.builder, loc, kind, first, second);
   }
 
   TileLowering &t;

@@ -64,7 +64,8 @@ inline bool isTile(mlir::Value value) { return isTile(value.getType()); }
 /// True for ops that compute each element of their tile from the same element of their operands.
 bool isElementwise(mlir::Operation *op);
 
-/// Gives every use of a tile constant, splat or iota a copy of its own.
+/// Gives every use of a tile constant, splat, iota or broadcast a copy of its own: along the dimensions
+/// in which it repeats, two uses may stand for different axes.
 void unshareConstants(mlir::Operation *root);
 
 } // namespace zyx::kernel
