@@ -383,8 +383,12 @@ static void floatBinary(BinaryKind kind, const std::byte *a, const std::byte *b,
   case BinaryKind::Rem:
     return basic([](Basic x, Basic y) { return std::fmod(x, y); });
   case BinaryKind::Pow:
+    // pow(1, NaN) and pow(NaN, 0) are 1, but not for signalling NaNs in the C library.
     return map<Carrier, Carrier>(a, b, count, out, [](Carrier x, Carrier y) {
-      return P::round(std::pow(double(x), double(y)));
+      const auto quiet = [](Carrier v) {
+        return std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : double(v);
+      };
+      return P::round(std::pow(quiet(x), quiet(y)));
     });
   default:
     commonBinary<Carrier>(kind, a, b, count, out);

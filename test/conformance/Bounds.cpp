@@ -1,0 +1,339 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Bounds.h"
+
+#include <cmath>
+#include <limits>
+
+namespace zyx::conformance {
+
+using graph::Node;
+using graph::Op;
+
+/// Half the distance of 1 and the next larger number.
+static double unitOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return 0x1p-11;
+  case DType::BF16:
+    return 0x1p-8;
+  case DType::F32:
+    return 0x1p-24;
+  case DType::F64:
+    return 0x1p-53;
+  case DType::F8E4M3FN:
+    return 0x1p-4;
+  case DType::F8E5M2:
+    return 0x1p-3;
+  default:
+    return 0;
+  }
+}
+
+static double smallestOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return 0x1p-24;
+  case DType::BF16:
+    return 0x1p-133;
+  case DType::F32:
+    return 0x1p-149;
+  case DType::F64:
+    return 0x1p-1074;
+  case DType::F8E4M3FN:
+    return 0x1p-9;
+  case DType::F8E5M2:
+    return 0x1p-16;
+  default:
+    return 0;
+  }
+}
+
+static bool isTranscendental(UnaryKind kind) {
+  switch (kind) {
+  case UnaryKind::Exp:
+  case UnaryKind::Exp2:
+  case UnaryKind::Log:
+  case UnaryKind::Log2:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+  case UnaryKind::Tan:
+  case UnaryKind::Tanh:
+  case UnaryKind::Erf:
+    return true;
+  default:
+    return false;
+  }
+}
+
+int64_t allowedUlps(DType dtype) { return dtype == DType::F32 || dtype == DType::F64 ? 4 : 1; }
+
+std::string ulpFunction(Builder &builder, Bounds &bounds, NodeId x) {
+  const Node node = builder.graph().node(x);
+  const bool pow =
+      node.op == Op::Binary && static_cast<BinaryKind>(node.attributes.kind) == BinaryKind::Pow;
+  if (!pow &&
+      !(node.op == Op::Unary && isTranscendental(static_cast<UnaryKind>(node.attributes.kind))))
+    return {};
+  for (NodeId operand : node.operands)
+    if (bounds.of(operand))
+      return {};
+  const std::string_view name =
+      pow ? "pow" : toString(static_cast<UnaryKind>(node.attributes.kind));
+  return std::string(name) + "." + std::string(toString(node.type.dtype));
+}
+
+NodeId Bounds::magnitude(NodeId x) { return b.unary(UnaryKind::Abs, wide(x)); }
+
+NodeId Bounds::orZero(std::optional<NodeId> bound, NodeId x) {
+  return bound ? *bound : b.splat(DType::F64, b.type(x).shape, 0);
+}
+
+NodeId Bounds::rounding(NodeId y, double units) {
+  const DType dtype = b.type(y).dtype;
+  // An infinity is not rounded: exp of it would take an infinite bound further.
+  const NodeId size = magnitude(y);
+  const NodeId infinite =
+      b.binary(BinaryKind::Eq, size, b.like(size, std::numeric_limits<double>::infinity()));
+  const NodeId relative = scaled(b.select(infinite, b.like(size, 0), size), units * unitOf(dtype));
+  return b.add(relative, b.like(relative, units * smallestOf(dtype)));
+}
+
+std::optional<NodeId> Bounds::taint(const Node &node, NodeId y) {
+  std::optional<NodeId> sum;
+  for (NodeId operand : node.operands)
+    if (const std::optional<NodeId> bound = of(operand))
+      sum = sum ? b.add(*sum, *bound) : *bound;
+  if (!sum)
+    return std::nullopt;
+  const NodeId zero = b.like(*sum, 0);
+  return b.select(b.binary(BinaryKind::Eq, *sum, zero), zero,
+                  b.like(*sum, std::numeric_limits<double>::infinity()));
+}
+
+std::optional<NodeId> Bounds::of(NodeId x) {
+  const auto found = known.find(x);
+  if (found != known.end())
+    return found->second;
+  // Deep graphs are shallow here: cases have tens of nodes.
+  return known[x] = compute(x);
+}
+
+std::optional<NodeId> Bounds::compute(NodeId y) {
+  const Node node = b.graph().node(y); // a copy: the arena grows
+  const auto viewed = [&](auto view) -> std::optional<NodeId> {
+    const std::optional<NodeId> bound = of(node.operands[0]);
+    return bound ? std::optional<NodeId>(view(*bound)) : std::nullopt;
+  };
+  switch (node.op) {
+  case Op::Constant:
+  case Op::Parameter:
+  case Op::Iota:
+    return std::nullopt;
+  case Op::Reshape:
+    return viewed([&](NodeId e) { return b.reshape(e, node.type.shape); });
+  case Op::Expand:
+    return viewed([&](NodeId e) { return b.expand(e, node.type.shape); });
+  case Op::Permute:
+    return viewed([&](NodeId e) { return b.permute(e, node.attributes.dims); });
+  case Op::Reduce:
+    return reduce(y, node);
+  case Op::Cast:
+    return cast(y, node);
+  case Op::Unary:
+    return unary(y, node);
+  case Op::Binary:
+    return binary(y, node);
+  case Op::Select:
+    return select(node);
+  case Op::Gather:
+    return gather(node);
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
+  const NodeId x = node.operands[0];
+  const std::vector<int64_t> &dims = node.attributes.dims;
+  const std::optional<NodeId> e = of(x);
+  const auto kind = static_cast<ReduceKind>(node.attributes.kind);
+  if (kind == ReduceKind::Max || kind == ReduceKind::Min || !isFloat(node.type.dtype)) {
+    if (!e)
+      return std::nullopt;
+    const NodeId worst = b.reduce(ReduceKind::Max, *e, dims);
+    if (kind == ReduceKind::Max || kind == ReduceKind::Min)
+      return worst;
+    const NodeId zero = b.like(worst, 0);
+    return b.select(b.binary(BinaryKind::Eq, worst, zero), zero,
+                    b.like(worst, std::numeric_limits<double>::infinity()));
+  }
+  double terms = 1;
+  for (int64_t dim : dims)
+    terms *= static_cast<double>(b.type(x).shape[static_cast<size_t>(dim)]);
+  if (terms == 0)
+    return std::nullopt;
+  const DType dtype = node.type.dtype;
+  const double relative = 2 * terms * unitOf(accumulatorType(dtype));
+  NodeId size = magnitude(x);
+  if (kind == ReduceKind::Mul) {
+    NodeId bound = b.add(scaled(magnitude(y), relative), rounding(y, 2));
+    if (e) {
+      const NodeId larger = b.reduce(ReduceKind::Mul, b.add(size, *e), dims);
+      const NodeId spread = b.unary(UnaryKind::Abs, b.sub(larger, magnitude(y)));
+      bound = b.add(spread, scaled(larger, 2 * relative + 4 * unitOf(dtype)));
+    }
+    // Where some of the terms alone leave the range of the accumulator, the order decides.
+    const NodeId exponents =
+        b.reduce(ReduceKind::Add, b.unary(UnaryKind::Abs, b.unary(UnaryKind::Log2, size)), dims);
+    const double range = accumulatorType(dtype) == DType::F64 ? 1000 : 120;
+    return b.select(b.binary(BinaryKind::Gt, exponents, b.like(exponents, range)),
+                    b.like(exponents, std::numeric_limits<double>::infinity()), bound);
+  }
+  if (e)
+    size = b.add(size, *e);
+  NodeId bound = b.add(scaled(b.reduce(ReduceKind::Add, size, dims), relative), rounding(y, 2));
+  if (e)
+    bound = b.add(bound, b.reduce(ReduceKind::Add, *e, dims));
+  return bound;
+}
+
+std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
+  const NodeId x = node.operands[0];
+  const auto kind = static_cast<UnaryKind>(node.attributes.kind);
+  const std::optional<NodeId> known = of(x);
+  if (!known && !isTranscendental(kind))
+    return std::nullopt;
+  if (!isFloat(node.type.dtype)) {
+    if (node.type.dtype == DType::Bool)
+      return known;
+    return taint(node, y);
+  }
+  const NodeId e = orZero(known, x);
+  // A ULP is at most 2 u |y|; one more rounding on either side.
+  const NodeId own = rounding(y, 2.0 * static_cast<double>(allowedUlps(node.type.dtype)) + 2);
+  const auto constant = [&](double value) { return b.like(e, value); };
+  const auto grow = [&](NodeId argument) { // exp(argument) - 1, relative to y
+    return b.mul(magnitude(y), b.sub(b.unary(UnaryKind::Exp, argument), constant(1)));
+  };
+  const NodeId low = maximum(b.sub(magnitude(x), e), constant(0));
+  const NodeId high = b.add(magnitude(x), e);
+  switch (kind) {
+  case UnaryKind::Neg:
+  case UnaryKind::Abs:
+    return e;
+  case UnaryKind::Floor:
+  case UnaryKind::Ceil:
+  case UnaryKind::Round:
+  case UnaryKind::Trunc:
+    return b.select(b.binary(BinaryKind::Eq, e, constant(0)), e, b.add(e, constant(1)));
+  case UnaryKind::Exp:
+    return b.add(own, grow(scaled(e, 1)));
+  case UnaryKind::Exp2:
+    return b.add(own, grow(scaled(e, 0.7)));
+  case UnaryKind::Log:
+    return b.add(own, b.div(e, low));
+  case UnaryKind::Log2:
+    return b.add(own, scaled(b.div(e, low), 1.45));
+  case UnaryKind::Recip:
+    return b.add(own, b.div(b.mul(magnitude(y), e), low));
+  case UnaryKind::Sqrt:
+    return b.add(own, b.sub(b.unary(UnaryKind::Sqrt, high), b.unary(UnaryKind::Sqrt, low)));
+  case UnaryKind::Rsqrt:
+    return b.add(own, b.sub(b.unary(UnaryKind::Rsqrt, low), b.unary(UnaryKind::Rsqrt, high)));
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+  case UnaryKind::Tanh:
+    return b.add(own, e);
+  case UnaryKind::Erf:
+    return b.add(own, scaled(e, 1.13));
+  default: {
+    const std::optional<NodeId> tainted = taint(node, y);
+    return tainted ? b.add(own, *tainted) : own;
+  }
+  }
+}
+
+std::optional<NodeId> Bounds::binary(NodeId y, const Node &node) {
+  const NodeId l = node.operands[0], r = node.operands[1];
+  const auto kind = static_cast<BinaryKind>(node.attributes.kind);
+  const std::optional<NodeId> el = of(l), er = of(r);
+  if (kind == BinaryKind::Pow && !el && !er)
+    return rounding(y, 2.0 * static_cast<double>(allowedUlps(node.type.dtype)) + 2);
+  if (!el && !er)
+    return std::nullopt;
+  const NodeId e0 = orZero(el, l), e1 = orZero(er, r);
+  if (kind == BinaryKind::Max || kind == BinaryKind::Min)
+    return maximum(e0, e1);
+  if (node.type.dtype == DType::Bool && b.type(l).dtype != DType::Bool) {
+    // A comparison is certain where the operands are further apart than their bounds.
+    const NodeId apart = b.unary(UnaryKind::Abs, b.sub(wide(l), wide(r)));
+    const NodeId sum = b.add(e0, e1), zero = b.like(sum, 0);
+    const NodeId near = b.binary(BinaryKind::Le, apart, sum);
+    const NodeId exact = b.binary(BinaryKind::Eq, sum, zero);
+    return b.select(exact, zero, b.select(near, b.like(sum, 1), zero));
+  }
+  if (node.type.dtype == DType::Bool)
+    return maximum(e0, e1);
+  if (!isFloat(node.type.dtype))
+    return taint(node, y);
+  const NodeId own = rounding(y, 2);
+  switch (kind) {
+  case BinaryKind::Add:
+  case BinaryKind::Sub:
+    return b.add(own, b.add(e0, e1));
+  case BinaryKind::Mul:
+    return b.add(own, b.add(b.mul(b.add(magnitude(l), e0), e1), b.mul(magnitude(r), e0)));
+  case BinaryKind::Div: {
+    const NodeId low = maximum(b.sub(magnitude(r), e1), b.like(e1, 0));
+    return b.add(own, b.div(b.add(e0, b.mul(magnitude(y), e1)), low));
+  }
+  default:
+    return taint(node, y);
+  }
+}
+
+std::optional<NodeId> Bounds::select(const Node &node) {
+  const NodeId c = node.operands[0], l = node.operands[1], r = node.operands[2];
+  const std::optional<NodeId> ec = of(c), el = of(l), er = of(r);
+  if (!ec && !el && !er)
+    return std::nullopt;
+  const NodeId e0 = orZero(el, l), e1 = orZero(er, r);
+  const NodeId chosen = b.select(c, e0, e1);
+  if (!ec)
+    return chosen;
+  const NodeId either = b.add(maximum(e0, e1), b.unary(UnaryKind::Abs, b.sub(wide(l), wide(r))));
+  return b.select(b.binary(BinaryKind::Eq, *ec, b.like(*ec, 0)), chosen, either);
+}
+
+std::optional<NodeId> Bounds::cast(NodeId y, const Node &node) {
+  const NodeId x = node.operands[0];
+  const std::optional<NodeId> e = of(x);
+  if (!e)
+    return std::nullopt;
+  const DType from = b.type(x).dtype, to = node.type.dtype;
+  const NodeId zero = b.like(*e, 0);
+  const NodeId exact = b.binary(BinaryKind::Eq, *e, zero);
+  if (to == DType::Bool)
+    return b.select(b.binary(BinaryKind::Le, magnitude(x), *e),
+                    b.select(exact, zero, b.like(*e, 1)), zero);
+  if (from == DType::Bool)
+    return e;
+  if (isFloat(to))
+    return b.add(*e, rounding(y, 2));
+  if (isFloat(from))
+    return b.select(exact, zero, b.add(*e, b.like(*e, 1)));
+  return taint(node, y);
+}
+
+std::optional<NodeId> Bounds::gather(const Node &node) {
+  if (of(node.operands[1]))
+    return b.splat(DType::F64, node.type.shape, std::numeric_limits<double>::infinity());
+  const std::optional<NodeId> e = of(node.operands[0]);
+  return e ? std::optional<NodeId>(b.gather(*e, node.operands[1], node.attributes.dims[0]))
+           : std::nullopt;
+}
+
+} // namespace zyx::conformance

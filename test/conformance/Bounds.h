@@ -1,0 +1,58 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TEST_CONFORMANCE_BOUNDS_H
+#define ZYX_TEST_CONFORMANCE_BOUNDS_H
+
+#include "Builder.h"
+
+#include <map>
+#include <optional>
+
+namespace zyx::conformance {
+
+/// How far a device's value of a node may lie from the reference's, written as a graph of f64 over
+/// the same inputs that the reference evaluates. A node without a bound must have the same bits.
+///
+/// A bound starts where the meaning leaves a freedom: a floating sum or product of n terms may be
+/// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs. It is
+/// carried on through the ops by the usual first-order rules, with one rounding on either side;
+/// where a decision (a comparison, an index) hangs on an inexact value it becomes infinite.
+class Bounds {
+public:
+  explicit Bounds(Builder &builder) : b(builder) {}
+  /// A node of f64 and the shape of x.
+  std::optional<NodeId> of(NodeId x);
+
+private:
+  std::optional<NodeId> compute(NodeId x);
+  std::optional<NodeId> reduce(NodeId y, const graph::Node &node);
+  std::optional<NodeId> unary(NodeId y, const graph::Node &node);
+  std::optional<NodeId> binary(NodeId y, const graph::Node &node);
+  std::optional<NodeId> select(const graph::Node &node);
+  std::optional<NodeId> cast(NodeId y, const graph::Node &node);
+  std::optional<NodeId> gather(const graph::Node &node);
+
+  NodeId magnitude(NodeId x);
+  NodeId wide(NodeId x) { return b.cast(x, DType::F64); }
+  NodeId orZero(std::optional<NodeId> bound, NodeId x);
+  NodeId scaled(NodeId x, double factor) { return b.mul(x, b.like(x, factor)); }
+  NodeId maximum(NodeId a, NodeId c) { return b.binary(BinaryKind::Max, a, c); }
+  /// Relative error `units` times u of y's dtype, at least some denormals.
+  NodeId rounding(NodeId y, double units);
+  /// Infinite where any of the bounds is not 0.
+  std::optional<NodeId> taint(const graph::Node &node, NodeId y);
+
+  Builder &b;
+  std::map<NodeId, std::optional<NodeId>> known;
+};
+
+/// The name of the function if x is a transcendental function of exact operands: compared by ULPs.
+std::string ulpFunction(Builder &builder, Bounds &bounds, NodeId x);
+/// ULPs a transcendental function may be off in a dtype.
+int64_t allowedUlps(DType dtype);
+
+} // namespace zyx::conformance
+
+#endif // ZYX_TEST_CONFORMANCE_BOUNDS_H

@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TEST_CONFORMANCE_BUILDER_H
+#define ZYX_TEST_CONFORMANCE_BUILDER_H
+
+#include "Values.h"
+#include "zyx/Graph/Graph.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace zyx::conformance {
+
+using graph::BinaryKind;
+using graph::NodeId;
+using graph::ReduceKind;
+using graph::UnaryKind;
+
+/// A graph and the tensors of its inputs. Several cases can be built into one program.
+struct Program {
+  graph::Graph graph;
+  std::vector<HostTensor> tensors;
+};
+
+/// Builds one case into a program. What the graph refuses is a mistake of the suite and ends the
+/// process.
+class Builder {
+public:
+  Builder(Program &program, std::string name) : program(program), name(std::move(name)) {}
+
+  graph::Graph &graph() { return program.graph; }
+  /// By value: the arena grows.
+  TensorType type(NodeId x) const { return program.graph.node(x).type; }
+
+  NodeId input(HostTensor value);
+  /// A random input: `moderate` or `nearOne`.
+  NodeId x(DType dtype, Shape shape);
+  NodeId one(DType dtype, Shape shape);
+  NodeId constant(HostTensor value);
+  NodeId splat(DType dtype, Shape shape, double value);
+
+  NodeId reshape(NodeId x, Shape shape) { return take(graph().reshape(x, std::move(shape))); }
+  NodeId expand(NodeId x, Shape shape) { return take(graph().expand(x, std::move(shape))); }
+  NodeId permute(NodeId x, std::vector<int64_t> o) {
+    return take(graph().permute(x, std::move(o)));
+  }
+  NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> dims) {
+    return take(graph().reduce(kind, x, std::move(dims)));
+  }
+  NodeId cast(NodeId x, DType dtype) { return take(graph().cast(x, dtype)); }
+  NodeId unary(UnaryKind kind, NodeId x) { return take(graph().unary(kind, x)); }
+  NodeId binary(BinaryKind kind, NodeId a, NodeId b) { return take(graph().binary(kind, a, b)); }
+  NodeId select(NodeId c, NodeId a, NodeId b) { return take(graph().select(c, a, b)); }
+  NodeId iota(TensorType type, int64_t dim) { return take(graph().iota(std::move(type), dim)); }
+  NodeId gather(NodeId x, NodeId i, int64_t dim) { return take(graph().gather(x, i, dim)); }
+
+  NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
+  NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
+  NodeId mul(NodeId a, NodeId b) { return binary(BinaryKind::Mul, a, b); }
+  NodeId div(NodeId a, NodeId b) { return binary(BinaryKind::Div, a, b); }
+
+  /// A splat of the shape of x.
+  NodeId like(NodeId x, double value) { return splat(type(x).dtype, type(x).shape, value); }
+  /// The result of a reduce over one dimension, repeated along it again.
+  NodeId back(NodeId reduced, int64_t dim, int64_t extent);
+  /// A vector along one dimension of a shape.
+  NodeId along(NodeId vector, Shape shape, int64_t dim);
+  /// sum_k a[m, k] b[k, n], cast to the accumulator type before the multiply; dimensions before
+  /// the last two are a batch.
+  NodeId matmul(NodeId a, NodeId b, DType accumulator);
+
+  Random random{1};
+
+private:
+  NodeId take(Result<NodeId> result) const;
+  Program &program;
+  std::string name;
+  int numInputs = 0;
+};
+
+struct Case {
+  /// "binary.add.i8": op, kind, dtype, variant.
+  std::string name;
+  /// Builds the outputs.
+  std::function<std::vector<NodeId>(Builder &)> build;
+  /// Where a bound is not finite, NaN and infinities must still be the reference's. Not so in
+  /// random graphs, where the order of a sum may decide whether it overflows.
+  bool strict = true;
+};
+
+void addElementwiseCases(std::vector<Case> &cases);
+void addViewCases(std::vector<Case> &cases);
+void addReduceCases(std::vector<Case> &cases);
+void addIndexCases(std::vector<Case> &cases);
+void addCompositionCases(std::vector<Case> &cases);
+/// A graph for each of the seeds.
+void addRandomCases(std::vector<Case> &cases, uint64_t firstSeed, int64_t numSeeds);
+
+/// The nodes that outputs need, one line each.
+std::string printGraph(const graph::Graph &graph);
+
+} // namespace zyx::conformance
+
+#endif // ZYX_TEST_CONFORMANCE_BUILDER_H

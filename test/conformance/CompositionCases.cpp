@@ -1,0 +1,332 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+
+#include <limits>
+
+namespace zyx::conformance {
+
+static NodeId softmax(Builder &b, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const NodeId largest = b.back(b.reduce(ReduceKind::Max, x, {last}), last, shape.back());
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(x, largest));
+  return b.div(e, b.back(b.reduce(ReduceKind::Add, e, {last}), last, shape.back()));
+}
+
+static NodeId mean(Builder &b, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const NodeId sum = b.reduce(ReduceKind::Add, x, {last});
+  return b.back(b.mul(sum, b.like(sum, 1.0 / static_cast<double>(shape.back()))), last,
+                shape.back());
+}
+
+static NodeId layerNorm(Builder &b, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const NodeId centred = b.sub(x, mean(b, x));
+  const NodeId variance = mean(b, b.mul(centred, centred));
+  const NodeId scale = b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1e-5)));
+  const NodeId gamma = b.along(b.one(b.type(x).dtype, {shape.back()}), shape, last);
+  const NodeId beta = b.along(b.x(b.type(x).dtype, {shape.back()}), shape, last);
+  return b.add(b.mul(b.mul(centred, scale), gamma), beta);
+}
+
+static NodeId rmsNorm(Builder &b, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const NodeId square = mean(b, b.mul(x, x));
+  const NodeId scale = b.unary(UnaryKind::Rsqrt, b.add(square, b.like(square, 1e-5)));
+  const NodeId gamma = b.along(b.one(b.type(x).dtype, {shape.back()}), shape,
+                               static_cast<int64_t>(shape.size()) - 1);
+  return b.mul(b.mul(x, scale), gamma);
+}
+
+static NodeId logSumExp(Builder &b, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const NodeId largest = b.reduce(ReduceKind::Max, x, {last});
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(x, b.back(largest, last, shape.back())));
+  return b.add(b.unary(UnaryKind::Log, b.reduce(ReduceKind::Add, e, {last})), largest);
+}
+
+static void addRows(std::vector<Case> &cases, const char *name,
+                    NodeId (*build)(Builder &, NodeId)) {
+  for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
+    for (const Shape &shape : {Shape{7, 33}, Shape{17, 100}, Shape{3, 5, 17}, Shape{1}, Shape{100},
+                               Shape{5, 1}, Shape{2, 1000}})
+      cases.push_back(
+          {std::string(name) + "." + std::string(toString(dtype)) + toString(shape),
+           [=](Builder &b) { return std::vector<NodeId>{build(b, b.x(dtype, shape))}; }});
+  // The same over the columns of a matrix that lies the other way round.
+  cases.push_back({std::string(name) + ".transposed", [=](Builder &b) {
+                     const NodeId x = b.permute(b.x(DType::F32, {33, 17}), {1, 0});
+                     const NodeId y = build(b, x);
+                     if (b.type(y).shape.size() < 2)
+                       return std::vector<NodeId>{y};
+                     return std::vector<NodeId>{b.permute(y, {1, 0})};
+                   }});
+}
+
+/// Rows of NaN, infinities, and huge numbers.
+static void addHurtingSoftmax(std::vector<Case> &cases) {
+  cases.push_back({"softmax.specials", [](Builder &b) {
+                     const double inf = std::numeric_limits<double>::infinity();
+                     const double nan = std::numeric_limits<double>::quiet_NaN();
+                     const HostTensor rows =
+                         makeTensor(DType::F32, {6, 3},
+                                    {1, nan, 2, inf, 1, 0, -inf, -inf, -inf, 0, -inf, 1, 3e38, 3e38,
+                                     -3e38, 1e-40, 0, -0.0});
+                     const NodeId x = b.input(rows);
+                     return std::vector<NodeId>{softmax(b, x), logSumExp(b, x)};
+                   }});
+}
+
+struct Product {
+  int64_t m, k, n;
+};
+
+static DType accumulatorOf(DType dtype) {
+  return dtype == DType::I8 || dtype == DType::U8 ? DType::I32 : accumulatorType(dtype);
+}
+
+/// Left and right as stored, transposed or not.
+static void addMatmul(std::vector<Case> &cases, DType dtype, Product p, bool leftT, bool rightT) {
+  const std::string form = std::string(leftT ? "T" : "N") + (rightT ? "T" : "N");
+  cases.push_back(
+      {"matmul." + std::string(toString(dtype)) + "." + form + toString(Shape{p.m, p.k, p.n}),
+       [=](Builder &b) {
+         NodeId l = leftT ? b.permute(b.x(dtype, {p.k, p.m}), {1, 0}) : b.x(dtype, {p.m, p.k});
+         NodeId r = rightT ? b.permute(b.x(dtype, {p.n, p.k}), {1, 0}) : b.x(dtype, {p.k, p.n});
+         NodeId y = b.matmul(l, r, accumulatorOf(dtype));
+         if (dtype == DType::BF16 || dtype == DType::F16)
+           y = b.cast(y, dtype);
+         return std::vector<NodeId>{y};
+       }});
+}
+
+static NodeId gelu(Builder &b, NodeId x) {
+  const NodeId inner = b.unary(UnaryKind::Erf, b.mul(x, b.like(x, 0.70710678118654752)));
+  return b.mul(b.mul(x, b.like(x, 0.5)), b.add(inner, b.like(inner, 1)));
+}
+
+static NodeId relu(Builder &b, NodeId x) { return b.binary(BinaryKind::Max, x, b.like(x, 0)); }
+
+static void addMatmuls(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32, DType::I8,
+                      DType::U8, DType::F8E4M3FN, DType::F8E5M2})
+    for (const bool leftT : {false, true})
+      for (const bool rightT : {false, true})
+        addMatmul(cases, dtype, {17, 33, 7}, leftT, rightT);
+  for (DType dtype : {DType::F32, DType::BF16, DType::I32})
+    for (const Product p :
+         {Product{1, 100, 1}, Product{1, 33, 100}, Product{100, 33, 1}, Product{7, 1, 9},
+          Product{64, 64, 64}, Product{100, 100, 100}, Product{33, 17, 65}, Product{8, 256, 48},
+          Product{3, 0, 4}, Product{0, 3, 4}, Product{130, 300, 70}})
+      addMatmul(cases, dtype, p, false, false);
+  addMatmul(cases, DType::F32, {100, 65, 130}, true, false);
+  addMatmul(cases, DType::F32, {100, 65, 130}, false, true);
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+    const std::string suffix = "." + std::string(toString(dtype));
+    cases.push_back({"matmul.batched" + suffix, [=](Builder &b) {
+                       const NodeId l = b.x(dtype, {3, 17, 9}), r = b.x(dtype, {3, 9, 33});
+                       return std::vector<NodeId>{b.matmul(l, r, accumulatorOf(dtype))};
+                     }});
+    cases.push_back({"matmul.heads" + suffix, [=](Builder &b) {
+                       // [batch, row, head, feature] read as [batch, head, row, feature].
+                       const NodeId q = b.permute(b.x(dtype, {2, 7, 3, 16}), {0, 2, 1, 3});
+                       const NodeId k = b.permute(b.x(dtype, {2, 9, 3, 16}), {0, 2, 3, 1});
+                       const NodeId y = b.matmul(q, k, accumulatorOf(dtype));
+                       return std::vector<NodeId>{b.permute(y, {0, 2, 1, 3})};
+                     }});
+    cases.push_back({"matmul.epilogue" + suffix, [=](Builder &b) {
+                       const DType wide = accumulatorOf(dtype);
+                       NodeId y = b.matmul(b.x(dtype, {33, 64}), b.x(dtype, {64, 17}), wide);
+                       y = b.add(y, b.along(b.x(wide, {17}), {33, 17}, 1));
+                       return std::vector<NodeId>{relu(b, y), b.cast(gelu(b, y), dtype)};
+                     }});
+    cases.push_back({"matmul.residual" + suffix, [=](Builder &b) {
+                       const DType wide = accumulatorOf(dtype);
+                       NodeId y = b.matmul(b.x(dtype, {33, 20}), b.x(dtype, {20, 17}), wide);
+                       y = b.add(b.mul(y, b.like(y, 0.125)), b.x(wide, {33, 17}));
+                       return std::vector<NodeId>{b.cast(y, dtype)};
+                     }});
+    cases.push_back({"matmul.prologue" + suffix, [=](Builder &b) {
+                       const DType wide = accumulatorOf(dtype);
+                       const NodeId l = b.x(dtype, {17, 33});
+                       const NodeId scale = b.along(b.one(wide, {33}), {17, 33}, 1);
+                       const NodeId scaled = b.mul(b.cast(l, wide), scale);
+                       return std::vector<NodeId>{b.matmul(scaled, b.x(dtype, {33, 20}), wide)};
+                     }});
+  }
+  cases.push_back({"matmul.prologue.u8", [](Builder &b) {
+                     const NodeId pixels = b.cast(b.x(DType::U8, {33, 64}), DType::F32);
+                     const NodeId scaled = b.mul(pixels, b.like(pixels, 0.0625));
+                     return std::vector<NodeId>{
+                         b.matmul(scaled, b.x(DType::F32, {64, 10}), DType::F32)};
+                   }});
+  cases.push_back({"matmul.shared-operand", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {17, 33});
+                     return std::vector<NodeId>{b.matmul(x, b.permute(x, {1, 0}), DType::F32),
+                                                b.matmul(b.permute(x, {1, 0}), x, DType::F32)};
+                   }});
+  cases.push_back({"matmul.chain", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {9, 17});
+                     const NodeId h = relu(b, b.matmul(x, b.x(DType::F32, {17, 33}), DType::F32));
+                     return std::vector<NodeId>{b.matmul(h, b.x(DType::F32, {33, 5}), DType::F32)};
+                   }});
+  cases.push_back({"matmul.rounded-products", [](Builder &b) {
+                     // A bf16 multiply before a reduce rounds each product: no contraction.
+                     const NodeId l =
+                         b.expand(b.reshape(b.x(DType::BF16, {7, 16}), {7, 16, 1}), {7, 16, 9});
+                     const NodeId r =
+                         b.expand(b.reshape(b.x(DType::BF16, {16, 9}), {1, 16, 9}), {7, 16, 9});
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(l, r), {1})};
+                   }});
+  cases.push_back({"matmul.specials", [](Builder &b) {
+                     // 0 * inf is NaN, also where a factor is padding.
+                     HostTensor l = makeTensor(DType::F32, {3, 2}, {0, 1, 1, 0, 2, 3});
+                     HostTensor r = makeTensor(DType::F32, {2, 2},
+                                               {std::numeric_limits<double>::infinity(), 1, 1,
+                                                std::numeric_limits<double>::quiet_NaN()});
+                     return std::vector<NodeId>{
+                         b.matmul(b.input(std::move(l)), b.input(std::move(r)), DType::F32)};
+                   }});
+}
+
+static NodeId attention(Builder &b, DType dtype, int64_t queries, int64_t keys, bool causal) {
+  const NodeId q = b.x(dtype, {2, queries, 16}), k = b.x(dtype, {2, keys, 16});
+  const NodeId v = b.x(dtype, {2, keys, 8});
+  const DType wide = accumulatorOf(dtype);
+  NodeId scores = b.matmul(q, b.permute(k, {0, 2, 1}), wide);
+  scores = b.mul(scores, b.like(scores, 0.25));
+  if (causal) {
+    const Shape shape = b.type(scores).shape;
+    const NodeId row = b.iota({DType::I32, shape}, 1), column = b.iota({DType::I32, shape}, 2);
+    scores = b.select(b.binary(BinaryKind::Ge, row, column), scores,
+                      b.like(scores, -std::numeric_limits<double>::infinity()));
+  }
+  return b.matmul(softmax(b, scores), b.cast(v, wide), wide);
+}
+
+/// Groups with several results, values used twice, long chains.
+static void addShapesOfGraphs(std::vector<Case> &cases) {
+  cases.push_back({"graph.diamond", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {17, 33});
+                     const NodeId s = b.mul(x, x);
+                     const NodeId l = b.add(s, x), r = b.sub(s, x);
+                     return std::vector<NodeId>{b.mul(l, r)};
+                   }});
+  cases.push_back({"graph.diamond-reduce", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {17, 33});
+                     const NodeId s = b.mul(x, x);
+                     const NodeId rows = b.back(b.reduce(ReduceKind::Max, s, {1}), 1, 33);
+                     const NodeId columns = b.back(b.reduce(ReduceKind::Max, s, {0}), 0, 17);
+                     return std::vector<NodeId>{b.add(b.sub(s, rows), columns), rows};
+                   }});
+  cases.push_back({"graph.many-outputs", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {7, 100}), y = b.x(DType::F32, {7, 100});
+                     const NodeId s = b.add(x, y);
+                     return std::vector<NodeId>{s,
+                                                b.sub(x, y),
+                                                b.binary(BinaryKind::Lt, x, y),
+                                                b.cast(s, DType::I8),
+                                                b.cast(s, DType::F64),
+                                                b.reduce(ReduceKind::Max, s, {1}),
+                                                b.reduce(ReduceKind::Min, x, {1}),
+                                                b.reduce(ReduceKind::Max, y, {0})};
+                   }});
+  cases.push_back({"graph.same-output-twice", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {33});
+                     const NodeId y = b.add(x, x);
+                     return std::vector<NodeId>{y, y, x};
+                   }});
+  cases.push_back({"graph.chain", [](Builder &b) {
+                     NodeId x = b.x(DType::I32, {100});
+                     const NodeId first = x;
+                     for (int i = 0; i < 40; ++i)
+                       x = b.binary(i % 3 ? BinaryKind::Add : BinaryKind::Xor,
+                                    b.mul(x, b.like(x, 3)), first);
+                     return std::vector<NodeId>{x};
+                   }});
+  cases.push_back({"graph.no-inputs", [](Builder &b) {
+                     const NodeId i = b.iota({DType::F32, {33, 17}}, 0);
+                     return std::vector<NodeId>{b.mul(i, b.like(i, 0.5)),
+                                                b.splat(DType::I8, {0, 3}, 0)};
+                   }});
+  cases.push_back({"graph.rank-0", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {}), y = b.x(DType::F32, {});
+                     const NodeId c = b.binary(BinaryKind::Lt, x, y);
+                     return std::vector<NodeId>{b.add(x, y), c, b.select(c, x, y),
+                                                b.cast(x, DType::I64)};
+                   }});
+  cases.push_back({"graph.zero-size", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {0, 7});
+                     return std::vector<NodeId>{b.add(x, x), b.permute(x, {1, 0}),
+                                                b.unary(UnaryKind::Exp, x), b.cast(x, DType::I8)};
+                   }});
+  cases.push_back({"graph.extent-1", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {1, 1, 7}), y = b.x(DType::F32, {1, 1, 7});
+                     return std::vector<NodeId>{b.add(x, y), b.reduce(ReduceKind::Add, x, {0}),
+                                                b.reduce(ReduceKind::Max, x, {0, 1}),
+                                                b.permute(x, {2, 0, 1})};
+                   }});
+  cases.push_back({"graph.variance", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {9, 33});
+                     const NodeId m = mean(b, x);
+                     const NodeId centred = b.sub(x, m);
+                     return std::vector<NodeId>{mean(b, b.mul(centred, centred)), m};
+                   }});
+  cases.push_back({"graph.select-hides-nan", [](Builder &b) {
+                     const NodeId x = b.input(specials(DType::F32));
+                     const NodeId finite = b.binary(BinaryKind::Eq, b.sub(x, x), b.like(x, 0));
+                     const NodeId shown = b.select(finite, x, b.like(x, 0));
+                     return std::vector<NodeId>{shown, b.reduce(ReduceKind::Max, shown, {0})};
+                   }});
+  cases.push_back({"graph.no-contraction", [](Builder &b) {
+                     // An fma would give another last bit.
+                     const NodeId x = b.x(DType::F32, {1000}), y = b.x(DType::F32, {1000});
+                     const NodeId z = b.x(DType::F32, {1000});
+                     return std::vector<NodeId>{b.add(b.mul(x, y), z), b.sub(b.mul(x, y), z),
+                                                b.sub(z, b.mul(x, y))};
+                   }});
+  cases.push_back({"graph.i64-indices", [](Builder &b) {
+                     const NodeId i = b.iota({DType::U64, {7, 9}}, 0);
+                     const NodeId j = b.iota({DType::U64, {7, 9}}, 1);
+                     return std::vector<NodeId>{b.add(b.mul(i, b.like(i, 1e15)), j)};
+                   }});
+  cases.push_back({"graph.nearest-neighbour", [](Builder &b) {
+                     const NodeId train = b.cast(b.x(DType::U8, {50, 16}), DType::F32);
+                     const NodeId test = b.cast(b.x(DType::U8, {20, 16}), DType::F32);
+                     const NodeId cross = b.matmul(test, b.permute(train, {1, 0}), DType::F32);
+                     const NodeId norms = b.reduce(ReduceKind::Add, b.mul(train, train), {1});
+                     const NodeId all = b.along(norms, {20, 50}, 1);
+                     const NodeId d =
+                         b.cast(b.sub(all, b.mul(cross, b.like(cross, 2))), DType::F32);
+                     const NodeId near = b.back(b.reduce(ReduceKind::Min, d, {1}), 1, 50);
+                     const NodeId index = b.iota({DType::I32, {20, 50}}, 1);
+                     const NodeId hit =
+                         b.select(b.binary(BinaryKind::Le, d, near), index, b.like(index, 50));
+                     const NodeId best = b.reduce(ReduceKind::Min, hit, {1});
+                     return std::vector<NodeId>{d, b.gather(b.x(DType::I64, {50}), best, 0)};
+                   }});
+}
+
+void addCompositionCases(std::vector<Case> &cases) {
+  addRows(cases, "softmax", softmax);
+  addRows(cases, "layer-norm", layerNorm);
+  addRows(cases, "rms-norm", rmsNorm);
+  addRows(cases, "log-sum-exp", logSumExp);
+  addHurtingSoftmax(cases);
+  addMatmuls(cases);
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const bool causal : {false, true})
+      cases.push_back(
+          {"attention." + std::string(toString(dtype)) + (causal ? ".causal" : ""),
+           [=](Builder &b) { return std::vector<NodeId>{attention(b, dtype, 17, 33, causal)}; }});
+  addShapesOfGraphs(cases);
+}
+
+} // namespace zyx::conformance

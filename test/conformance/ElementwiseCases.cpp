@@ -1,0 +1,142 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+
+namespace zyx::conformance {
+
+static bool isBits(DType dtype) { return dtype == DType::Bool || isInteger(dtype); }
+static bool isComputedFloat(DType dtype) { return isFloat(dtype) && !isStorageOnly(dtype); }
+
+static bool accepts(UnaryKind kind, DType dtype) {
+  switch (kind) {
+  case UnaryKind::Neg:
+  case UnaryKind::Abs:
+    return dtype != DType::Bool && !isStorageOnly(dtype);
+  case UnaryKind::Not:
+    return isBits(dtype);
+  default:
+    return isComputedFloat(dtype);
+  }
+}
+
+static bool accepts(BinaryKind kind, DType dtype) {
+  if (isStorageOnly(dtype))
+    return false;
+  switch (kind) {
+  case BinaryKind::Add:
+  case BinaryKind::Sub:
+  case BinaryKind::Mul:
+  case BinaryKind::Div:
+  case BinaryKind::Rem:
+    return dtype != DType::Bool;
+  case BinaryKind::Pow:
+    return isComputedFloat(dtype);
+  case BinaryKind::And:
+  case BinaryKind::Or:
+  case BinaryKind::Xor:
+    return isBits(dtype);
+  case BinaryKind::Shl:
+  case BinaryKind::Shr:
+    return isInteger(dtype);
+  default:
+    return true;
+  }
+}
+
+static void addUnary(std::vector<Case> &cases, UnaryKind kind, DType dtype) {
+  cases.push_back({"unary." + std::string(toString(kind)) + "." + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const int64_t count = byteSize(dtype) <= 2 ? 0 : 3001;
+                     const NodeId x = b.input(hurting(dtype, count, b.random));
+                     return std::vector<NodeId>{b.unary(kind, x)};
+                   }});
+}
+
+static void addBinary(std::vector<Case> &cases, BinaryKind kind, DType dtype) {
+  cases.push_back({"binary." + std::string(toString(kind)) + "." + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     auto [left, right] = hurtingPairs(dtype, 301, b.random);
+                     const NodeId l = b.input(std::move(left)), r = b.input(std::move(right));
+                     return std::vector<NodeId>{b.binary(kind, l, r)};
+                   }});
+}
+
+/// One dtype to every other.
+static void addCasts(std::vector<Case> &cases, DType from) {
+  for (DType to : allDTypes)
+    cases.push_back(
+        {"cast." + std::string(toString(from)) + "." + std::string(toString(to)), [=](Builder &b) {
+           const int64_t count = byteSize(from) <= 2 ? 0 : 1003;
+           const NodeId x = b.input(hurting(from, count, b.random));
+           return std::vector<NodeId>{b.cast(x, to)};
+         }});
+}
+
+static void addSelect(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({"select." + std::string(toString(dtype)), [=](Builder &b) {
+                     auto [left, right] = hurtingPairs(dtype, 33, b.random);
+                     const NodeId c = b.x(DType::Bool, left.type.shape);
+                     const NodeId l = b.input(std::move(left)), r = b.input(std::move(right));
+                     return std::vector<NodeId>{b.select(c, l, r), b.select(c, r, r)};
+                   }});
+}
+
+/// Operands that are constants take part in folding.
+static void addConstants(std::vector<Case> &cases, DType dtype) {
+  const std::string suffix = "." + std::string(toString(dtype));
+  cases.push_back({"constant.dense" + suffix,
+                   [=](Builder &b) { return std::vector<NodeId>{b.constant(specials(dtype))}; }});
+  cases.push_back({"constant.splat" + suffix, [=](Builder &b) {
+                     return std::vector<NodeId>{b.splat(dtype, {3, 17}, 1), b.splat(dtype, {}, 1)};
+                   }});
+  cases.push_back({"parameter" + suffix,
+                   [=](Builder &b) { return std::vector<NodeId>{b.input(specials(dtype))}; }});
+  if (isStorageOnly(dtype) || dtype == DType::Bool)
+    return;
+  cases.push_back({"constant.operands" + suffix, [=](Builder &b) {
+                     const HostTensor values = specials(dtype);
+                     const NodeId x = b.input(values), c = b.constant(values);
+                     const NodeId zero = b.like(x, 0), one = b.like(x, 1);
+                     // x + 0, x - 0, x * 0, x * 1, x / 1, 0 - x and x - x are not all the
+                     // identity for floats.
+                     return std::vector<NodeId>{
+                         b.add(x, zero),
+                         b.sub(x, zero),
+                         b.mul(x, zero),
+                         b.mul(x, one),
+                         b.div(x, one),
+                         b.sub(zero, x),
+                         b.sub(x, x),
+                         b.add(x, c),
+                         b.mul(c, c),
+                         b.div(c, x),
+                         b.div(x, zero),
+                         b.binary(BinaryKind::Rem, x, zero),
+                         b.binary(BinaryKind::Max, c, x),
+                         b.binary(BinaryKind::Eq, x, x),
+                         b.unary(UnaryKind::Neg, b.unary(UnaryKind::Neg, c))};
+                   }});
+}
+
+void addElementwiseCases(std::vector<Case> &cases) {
+#define ZYX_GRAPH_UNARY(Name, name)                                                                \
+  for (DType dtype : allDTypes)                                                                    \
+    if (accepts(UnaryKind::Name, dtype))                                                           \
+      addUnary(cases, UnaryKind::Name, dtype);
+#include "zyx/Graph/GraphOps.inc"
+#define ZYX_GRAPH_BINARY(Name, name)                                                               \
+  for (DType dtype : allDTypes)                                                                    \
+    if (accepts(BinaryKind::Name, dtype))                                                          \
+      addBinary(cases, BinaryKind::Name, dtype);
+#include "zyx/Graph/GraphOps.inc"
+  for (DType dtype : allDTypes)
+    addCasts(cases, dtype);
+  for (DType dtype : allDTypes)
+    addSelect(cases, dtype);
+  for (DType dtype : allDTypes)
+    addConstants(cases, dtype);
+}
+
+} // namespace zyx::conformance

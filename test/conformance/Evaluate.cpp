@@ -1,0 +1,164 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Evaluate.h"
+
+#include "Bounds.h"
+#include "zyx/Reference/Reference.h"
+
+#include <algorithm>
+
+namespace zyx::conformance {
+
+namespace {
+
+/// Some cases in one graph.
+struct Packed {
+  Program program;
+  /// Per case, its first output among the graph's, and how many it has.
+  std::vector<std::pair<size_t, size_t>> places;
+};
+
+Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
+  Packed packed;
+  graph::Graph &graph = packed.program.graph;
+  for (size_t index : indices) {
+    Builder builder(packed.program, cases[index].name);
+    builder.random = Random(index * 7919 + 1);
+    const std::vector<NodeId> outputs = cases[index].build(builder);
+    packed.places.emplace_back(graph.outputs.size(), outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      graph.outputs.push_back({cases[index].name + "." + std::to_string(i), outputs[i]});
+  }
+  return packed;
+}
+
+/// What the reference answers, and the bounds it computes beside.
+Result<std::vector<Expected>> expect(const Packed &packed, const std::vector<Case> &cases,
+                                     std::span<const size_t> indices) {
+  Program program = packed.program;
+  graph::Graph &graph = program.graph;
+  Builder builder(program, "bounds");
+  Bounds bounds(builder);
+  const std::vector<graph::Output> outputs = graph.outputs;
+  std::vector<Expected> expected(outputs.size());
+  std::vector<int64_t> boundAt(outputs.size(), -1);
+  for (size_t place = 0; place < indices.size(); ++place)
+    for (size_t i = 0; i < packed.places[place].second; ++i)
+      expected[packed.places[place].first + i].strict = cases[indices[place]].strict;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    expected[i].function = ulpFunction(builder, bounds, outputs[i].node);
+    if (!expected[i].function.empty())
+      continue;
+    if (const std::optional<NodeId> bound = bounds.of(outputs[i].node)) {
+      boundAt[i] = static_cast<int64_t>(graph.outputs.size());
+      graph.outputs.push_back({"bound." + std::to_string(i), *bound});
+    }
+  }
+  ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> values, reference::evaluate(graph, program.tensors));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    expected[i].value = std::move(values[i]);
+    if (boundAt[i] >= 0)
+      expected[i].bound = std::move(values[static_cast<size_t>(boundAt[i])]);
+  }
+  return expected;
+}
+
+std::string describe(const graph::Output &output, const HostTensor &got, const Expected &expected,
+                     const Difference &difference) {
+  std::string text = output.name + " : " + toString(expected.value.type) + ", " +
+                     std::to_string(difference.numWrong) + " wrong, first element " +
+                     std::to_string(difference.element) + ": got " +
+                     describeElement(got, difference.element) + ", wanted " +
+                     describeElement(expected.value, difference.element);
+  if (expected.bound)
+    text += ", bound " + describeElement(*expected.bound, difference.element);
+  if (!expected.function.empty())
+    text += ", " + std::to_string(difference.ulps) + " ULP";
+  return text + "\n";
+}
+
+/// The elements of inputs that have the shape of the output, at its wrong element.
+std::string describeInputs(const Packed &packed, const Expected &expected, int64_t element) {
+  std::string text;
+  for (size_t i = 0; i < packed.program.tensors.size(); ++i) {
+    const HostTensor &input = packed.program.tensors[i];
+    if (input.type.shape == expected.value.type.shape)
+      text += "  input " + std::to_string(i) + " there: " + describeElement(input, element) + "\n";
+  }
+  return text;
+}
+
+/// Compares the outputs of one case.
+Verdict judge(const Packed &packed, size_t place, const std::vector<HostTensor> &got,
+              const std::vector<Expected> &expected) {
+  Verdict verdict;
+  const auto [first, count] = packed.places[place];
+  for (size_t i = first; i < first + count; ++i) {
+    const Difference difference = compare(got[i], expected[i]);
+    verdict.numFree += difference.numFree;
+    if (!expected[i].function.empty()) {
+      int64_t &largest = verdict.ulps[expected[i].function];
+      largest = std::max(largest, difference.ulps);
+    }
+    if (difference.element < 0)
+      continue;
+    verdict.outcome = Outcome::Wrong;
+    verdict.text += describe(packed.program.graph.outputs[i], got[i], expected[i], difference);
+    if (packed.places.size() == 1)
+      verdict.text += describeInputs(packed, expected[i], difference.element);
+  }
+  return verdict;
+}
+
+} // namespace
+
+void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, Device &device,
+              const std::function<void(const Verdict &)> &report) {
+  if (indices.empty())
+    return;
+  const bool alone = indices.size() == 1;
+  const auto send = [&](size_t index, Verdict verdict) {
+    verdict.index = index;
+    report(verdict);
+  };
+  Packed packed = pack(cases, indices);
+  const Result<std::vector<HostTensor>> got =
+      device.run(packed.program.graph, packed.program.tensors);
+  if (!got.isOk()) {
+    if (alone)
+      return send(indices[0], {0, Outcome::Refused, 0, got.status().toString(), {}});
+    runBatch(cases, indices.first(indices.size() / 2), device, report);
+    return runBatch(cases, indices.subspan(indices.size() / 2), device, report);
+  }
+  const Result<std::vector<Expected>> expected = expect(packed, cases, indices);
+  if (!expected.isOk() || got->size() != packed.program.graph.outputs.size()) {
+    for (size_t index : indices)
+      send(index, {0,
+                   Outcome::Wrong,
+                   0,
+                   expected.isOk() ? "the device gives another number of outputs"
+                                   : "the reference fails: " + expected.status().toString(),
+                   {}});
+    return;
+  }
+  for (size_t place = 0; place < indices.size(); ++place) {
+    Verdict verdict = judge(packed, place, *got, *expected);
+    if (verdict.outcome == Outcome::Wrong && alone)
+      verdict.text += printGraph(packed.program.graph);
+    if (verdict.outcome != Outcome::Wrong || alone) {
+      send(indices[place], std::move(verdict));
+      continue;
+    }
+    runBatch(cases, indices.subspan(place, 1), device, [&](const Verdict &single) {
+      if (single.outcome == Outcome::Wrong)
+        return send(indices[place], single);
+      verdict.text += "right when it runs alone, wrong in one graph with " +
+                      cases[indices[0]].name + " .. " + cases[indices.back()].name;
+      send(indices[place], verdict);
+    });
+  }
+}
+
+} // namespace zyx::conformance

@@ -1,0 +1,159 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+
+namespace zyx::conformance {
+
+static bool accepts(ReduceKind kind, DType dtype) {
+  if (isStorageOnly(dtype))
+    return false;
+  switch (kind) {
+  case ReduceKind::Add:
+  case ReduceKind::Mul:
+    return dtype != DType::Bool;
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return true;
+  case ReduceKind::And:
+  case ReduceKind::Or:
+    return !isFloat(dtype);
+  }
+  return false;
+}
+
+struct Form {
+  Shape shape;
+  std::vector<int64_t> dims;
+};
+
+static std::string nameOf(const Form &form) {
+  std::string name;
+  for (int64_t extent : form.shape)
+    name += (name.empty() ? "" : "x") + std::to_string(extent);
+  name += ".over";
+  for (int64_t dim : form.dims)
+    name += std::to_string(dim);
+  return name;
+}
+
+static NodeId operand(Builder &b, ReduceKind kind, DType dtype, const Shape &shape) {
+  if (kind == ReduceKind::Mul)
+    return b.one(dtype, shape);
+  if (kind == ReduceKind::And || kind == ReduceKind::Or) {
+    HostTensor bits = hurting(dtype, *numElements(shape) + 64, b.random);
+    bits.type.shape = shape;
+    // The random ones lie behind the specials.
+    const size_t size = static_cast<size_t>(*numElements(shape) * byteSize(dtype));
+    bits.data.erase(bits.data.begin(), bits.data.end() - static_cast<ptrdiff_t>(size));
+    return b.input(std::move(bits));
+  }
+  return b.x(dtype, shape);
+}
+
+static void addReduce(std::vector<Case> &cases, ReduceKind kind, DType dtype, const Form &form) {
+  if (!accepts(kind, dtype))
+    return;
+  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) +
+                       "." + nameOf(form),
+                   [=](Builder &b) {
+                     return std::vector<NodeId>{
+                         b.reduce(kind, operand(b, kind, dtype, form.shape), form.dims)};
+                   }});
+}
+
+/// NaN, infinities and zeros of both signs among what is combined.
+static void addSpecial(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
+  if (!accepts(kind, dtype))
+    return;
+  cases.push_back(
+      {"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + ".specials",
+       [=](Builder &b) {
+         auto [left, right] = hurtingPairs(dtype, 0, b.random);
+         const int64_t n = left.type.shape[0];
+         const NodeId l = b.reshape(b.input(std::move(left)), {n, 1});
+         const NodeId r = b.reshape(b.input(std::move(right)), {n, 1});
+         // Each row holds a pair, three times.
+         const NodeId row = b.select(
+             b.expand(
+                 b.reshape(b.constant(makeTensor(DType::Bool, {6}, {0, 1, 0, 1, 1, 0})), {1, 6}),
+                 {n, 6}),
+             b.expand(l, {n, 6}), b.expand(r, {n, 6}));
+         return std::vector<NodeId>{b.reduce(kind, row, {1}),
+                                    b.reduce(kind, b.permute(row, {1, 0}), {0})};
+       },
+       // In another order a product of small numbers and an infinity may be NaN.
+       /*strict=*/kind != ReduceKind::Mul});
+}
+
+/// Any, all, counts, and a reduce of what a reduce gave.
+static void addMixed(std::vector<Case> &cases) {
+  cases.push_back({"reduce.count", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {33, 100});
+                     const NodeId positive = b.binary(BinaryKind::Gt, x, b.like(x, 0));
+                     return std::vector<NodeId>{
+                         b.reduce(ReduceKind::Add, b.cast(positive, DType::I32), {0, 1}),
+                         b.reduce(ReduceKind::Or, positive, {0}),
+                         b.reduce(ReduceKind::And, positive, {1})};
+                   }});
+  cases.push_back({"reduce.twice", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {7, 17, 33});
+                     const NodeId rows = b.reduce(ReduceKind::Max, x, {2});
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Min, rows, {0}),
+                                                b.reduce(ReduceKind::Add, rows, {0, 1})};
+                   }});
+  cases.push_back({"reduce.of-iota", [](Builder &b) {
+                     const NodeId i = b.iota({DType::I64, {1000}}, 0);
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, i, {0}),
+                                                b.reduce(ReduceKind::Max, i, {0})};
+                   }});
+  cases.push_back({"reduce.of-splat", [](Builder &b) {
+                     return std::vector<NodeId>{
+                         b.reduce(ReduceKind::Add, b.splat(DType::I32, {5, 7}, 3), {0}),
+                         b.reduce(ReduceKind::Mul, b.splat(DType::F32, {5, 7}, 2), {1}),
+                         b.reduce(ReduceKind::Max, b.splat(DType::F64, {5, 7}, -1), {0, 1})};
+                   }});
+  cases.push_back({"reduce.long", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {100003});
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0}),
+                                                b.reduce(ReduceKind::Min, x, {0})};
+                   }});
+  cases.push_back(
+      {"reduce.empty", [](Builder &b) {
+         const NodeId f = b.x(DType::F32, {4, 0}), i = b.x(DType::I16, {0});
+         const NodeId bools = b.x(DType::Bool, {0, 3});
+         return std::vector<NodeId>{
+             b.reduce(ReduceKind::Add, f, {1}),     b.reduce(ReduceKind::Mul, f, {1}),
+             b.reduce(ReduceKind::Max, f, {0}),     b.reduce(ReduceKind::Add, i, {0}),
+             b.reduce(ReduceKind::Mul, i, {0}),     b.reduce(ReduceKind::And, i, {0}),
+             b.reduce(ReduceKind::And, bools, {0}), b.reduce(ReduceKind::Or, bools, {0})};
+       }});
+}
+
+void addReduceCases(std::vector<Case> &cases) {
+  const ReduceKind kinds[] = {ReduceKind::Add, ReduceKind::Max, ReduceKind::Min,
+                              ReduceKind::Mul, ReduceKind::And, ReduceKind::Or};
+  for (ReduceKind kind : kinds)
+    for (DType dtype : allDTypes) {
+      addReduce(cases, kind, dtype, {{17, 33}, {1}});
+      addReduce(cases, kind, dtype, {{33, 17}, {0}});
+      addSpecial(cases, kind, dtype);
+    }
+  const Form forms[] = {{{100}, {0}},           {{1}, {0}},
+                        {{7, 1}, {1}},          {{1, 7}, {0}},
+                        {{5, 7}, {0, 1}},       {{7, 17, 33}, {1}},
+                        {{7, 17, 33}, {0, 2}},  {{7, 17, 33}, {0, 1}},
+                        {{7, 17, 33}, {1, 2}},  {{7, 17, 33}, {0, 1, 2}},
+                        {{3, 5, 2, 7}, {1, 3}}, {{3, 5, 2, 7}, {0, 2}},
+                        {{100, 100}, {1}},      {{100, 100}, {0}},
+                        {{2, 1000}, {1}},       {{1000, 2}, {0}},
+                        {{16, 64}, {1}},        {{64, 16}, {0}}};
+  for (const Form &form : forms)
+    for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Max})
+      for (DType dtype : {DType::F32, DType::I32, DType::BF16, DType::F64})
+        addReduce(cases, kind, dtype, form);
+  addMixed(cases);
+}
+
+} // namespace zyx::conformance
