@@ -161,9 +161,9 @@ static std::string describe(const IterationSpace &space, const GroupGraph::Ops &
                      : reduces == 0         ? "no reduction"
                      : reduces == 1         ? "1 reduction"
                                             : std::to_string(reduces) + " reductions";
-  return std::to_string(members.size()) + (members.size() == 1 ? " op with " : " ops with ") + kind +
-         " and " + std::to_string(numOutputs) + (numOutputs == 1 ? " result" : " results") + " over " +
-         std::to_string(space.getNumPoints(space.getRowAxes())) + " rows";
+  return std::to_string(members.size()) + (members.size() == 1 ? " op with " : " ops with ") +
+         kind + " and " + std::to_string(numOutputs) + (numOutputs == 1 ? " result" : " results") +
+         " over " + std::to_string(space.getNumPoints(space.getRowAxes())) + " rows";
 }
 
 static remark::RemarkOpts remarkOptions(func::FuncOp entry) {

@@ -59,9 +59,8 @@ ArrayRef<Operation *> GroupGraph::getConsumers(Operation *op) const {
 /// Somebody reads the op who has no copy of it.
 bool GroupGraph::isStored(Operation *op) const {
   return returned.contains(op) || llvm::any_of(getConsumers(op), [&](Operation *consumer) {
-           return llvm::any_of(holders.find(consumer)->second, [&](GroupId holder) {
-             return !members[holder].contains(op);
-           });
+           return llvm::any_of(holders.find(consumer)->second,
+                               [&](GroupId holder) { return !members[holder].contains(op); });
          });
 }
 
@@ -76,9 +75,8 @@ SmallVector<Value> GroupGraph::getOutputs(GroupId group) const {
 GroupGraph::Ops GroupGraph::unite(const Ops &first, const Ops &second) const {
   SmallVector<Operation *> all(first.begin(), first.end());
   all.append(second.begin(), second.end());
-  llvm::sort(all, [&](Operation *a, Operation *b) {
-    return positions.lookup(a) < positions.lookup(b);
-  });
+  llvm::sort(all,
+             [&](Operation *a, Operation *b) { return positions.lookup(a) < positions.lookup(b); });
   return Ops(all.begin(), all.end());
 }
 
@@ -173,9 +171,9 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
   llvm::SmallSetVector<Value, 4> sources;
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
-      if (Value source = getViewSource(operand);
-          !source.getDefiningOp() || isa<ParameterOp>(source.getDefiningOp()) ||
-          frontier.contains(source.getDefiningOp()))
+      if (Value source = getViewSource(operand); !source.getDefiningOp() ||
+                                                 isa<ParameterOp>(source.getDefiningOp()) ||
+                                                 frontier.contains(source.getDefiningOp()))
         sources.insert(source);
   read = 0;
   for (Value source : sources)

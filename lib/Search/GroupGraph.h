@@ -56,7 +56,8 @@ private:
     int64_t read = 0;
   };
   bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
-  bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice, std::map<GroupId, Ops> &touched);
+  bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice,
+                 std::map<GroupId, Ops> &touched);
   void undo(std::map<GroupId, Ops> &touched);
   bool hasContraction(GroupId group) const;
   void removeUnused(GroupId start, std::map<GroupId, Ops> &touched);

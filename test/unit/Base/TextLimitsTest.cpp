@@ -18,7 +18,8 @@ static std::string repeat(std::string_view text, int count) {
 }
 
 TEST(TextLimits, acceptsOrdinaryText) {
-  EXPECT_TRUE(checkTextLimits("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return }").isOk());
+  EXPECT_TRUE(
+      checkTextLimits("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return }").isOk());
   EXPECT_TRUE(checkTextLimits("").isOk());
 }
 

@@ -92,9 +92,8 @@ private:
     case 1:
     case 2:
     case 3: {
-      static constexpr graph::BinaryKind kinds[] = {
-          graph::BinaryKind::Add, graph::BinaryKind::Mul, graph::BinaryKind::Sub,
-          graph::BinaryKind::Min};
+      static constexpr graph::BinaryKind kinds[] = {graph::BinaryKind::Add, graph::BinaryKind::Mul,
+                                                    graph::BinaryKind::Sub, graph::BinaryKind::Min};
       return *graph.binary(kinds[draw(4)], x, fit(drawValue(), shape));
     }
     case 4:
@@ -137,7 +136,8 @@ private:
       NodeId a = *graph.expand(*graph.reshape(x, {m, 1, k}), {m, n, k});
       NodeId transposed = *graph.permute(y, {1, 0});
       NodeId b = *graph.expand(*graph.reshape(transposed, {1, n, k}), {m, n, k});
-      return *graph.reduce(graph::ReduceKind::Add, *graph.binary(graph::BinaryKind::Mul, a, b), {2});
+      return *graph.reduce(graph::ReduceKind::Add, *graph.binary(graph::BinaryKind::Mul, a, b),
+                           {2});
     }
     }
   }
@@ -188,8 +188,7 @@ mlir::func::FuncOp entryOf(mlir::ModuleOp module) {
   return *module.getOps<mlir::func::FuncOp>().begin();
 }
 
-template <typename... Passes>
-std::vector<std::unique_ptr<mlir::Pass>> list(Passes... passes) {
+template <typename... Passes> std::vector<std::unique_ptr<mlir::Pass>> list(Passes... passes) {
   std::vector<std::unique_ptr<mlir::Pass>> result;
   (result.push_back(std::move(passes)), ...);
   return result;
@@ -219,7 +218,8 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     ASSERT_TRUE(expected.isOk() && actual.isOk());
     EXPECT_TRUE(*expected == *actual);
 
-    auto grouped = run(program, list(search::createFormGroupsPass(), search::createVerifyGroupsPass()));
+    auto grouped =
+        run(program, list(search::createFormGroupsPass(), search::createVerifyGroupsPass()));
     ASSERT_TRUE(succeeded(mlir::verify(*grouped)));
     for ([[maybe_unused]] auto group : entryOf(*grouped).getOps<graph::ir::GroupOp>())
       ++numGroups;

@@ -108,8 +108,7 @@ private:
       if (classes.contains(getViewSource(gather.getX())))
         return Status::unsupported("a gather reads what the same kernel computes");
       size_t rank = shapeOf(gather.getIndices()).size();
-      ZYX_RETURN_IF_ERROR(
-          tie(gather.getIndices(), ArrayRef(result).slice(gather.getDim(), rank)));
+      ZYX_RETURN_IF_ERROR(tie(gather.getIndices(), ArrayRef(result).slice(gather.getDim(), rank)));
     } else if (isView(op)) {
       ZYX_RETURN_IF_ERROR(tie(value, result));
     } else {

@@ -29,7 +29,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 static bool haveSameDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   auto isNoUnit = [](int64_t extent) { return extent != 1; };
-  return llvm::equal(llvm::make_filter_range(from, isNoUnit), llvm::make_filter_range(to, isNoUnit));
+  return llvm::equal(llvm::make_filter_range(from, isNoUnit),
+                     llvm::make_filter_range(to, isNoUnit));
 }
 
 bool ir::isUnitReshape(ReshapeOp op) { return haveSameDims(shapeOf(op.getX()), shapeOf(op)); }

@@ -93,7 +93,8 @@ static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
 //===----------------------------------------------------------------------===//
 
 /// The one place where the dialect asks the plain graph for a type.
-static zyx::Result<zyx::TensorType> inferPlain(graph::Op opcode, const graph::Attributes &attributes,
+static zyx::Result<zyx::TensorType> inferPlain(graph::Op opcode,
+                                               const graph::Attributes &attributes,
                                                ValueRange operands,
                                                const zyx::TensorType &requested) {
   std::vector<zyx::TensorType> types;
@@ -108,7 +109,8 @@ static LogicalResult verifyNode(NodeOpInterface op) {
   auto requested = toPlainType(op->getResult(0).getType());
   if (!requested)
     return op->emitOpError() << "result " << requested.status().message();
-  auto inferred = inferPlain(op.getOpcode(), op.getPlainAttributes(), op->getOperands(), *requested);
+  auto inferred =
+      inferPlain(op.getOpcode(), op.getPlainAttributes(), op->getOperands(), *requested);
   if (!inferred)
     return op->emitOpError() << inferred.status().message();
   ZYX_ASSERT(*inferred == *requested, "ops whose type is inferred do not come here");
@@ -128,9 +130,9 @@ static LogicalResult inferNode(graph::Op opcode, MLIRContext *context,
 }
 
 #define ZYX_INFERRED(Name)                                                                         \
-  LogicalResult Name##Op::inferReturnTypes(                                                        \
-      MLIRContext *context, std::optional<::mlir::Location> location, Adaptor adaptor,             \
-      SmallVectorImpl<Type> &types) {                                                              \
+  LogicalResult Name##Op::inferReturnTypes(MLIRContext *context,                                   \
+                                           std::optional<::mlir::Location> location,               \
+                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {        \
     return inferNode<Name##Op>(graph::Op::Name, context, location, adaptor, types);                \
   }
 ZYX_INFERRED(Permute)
@@ -155,8 +157,7 @@ LogicalResult CastOp::verify() { return verifyNode(*this); }
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 /// A view or a cast to the type that is there already.
-template <typename OpTy>
-static OpFoldResult foldIdentity(OpTy op) {
+template <typename OpTy> static OpFoldResult foldIdentity(OpTy op) {
   return op.getX().getType() == op.getType() ? op.getX() : Value();
 }
 OpFoldResult CastOp::fold(FoldAdaptor) { return foldIdentity(*this); }

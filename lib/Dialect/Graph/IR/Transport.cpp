@@ -98,7 +98,8 @@ Status Exporter::addOp(NodeOpInterface op) {
   if (isa<ParameterOp>(op))
     for (graph::NodeId input : result.inputs)
       if (result.node(input).attributes.name == attributes.name)
-        return refuseAt(op.getLoc(), "parameter '" + attributes.name + "' has the name of an argument");
+        return refuseAt(op.getLoc(),
+                        "parameter '" + attributes.name + "' has the name of an argument");
   llvm::SmallVector<graph::NodeId> operands;
   for (Value operand : op->getOperands())
     operands.push_back(ids.at(operand));
@@ -214,15 +215,14 @@ OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *co
     inputs.push_back(toTensorType(graph.node(id).type, context));
   for (const Output &output : graph.outputs)
     results.push_back(toTensorType(graph.node(output.node).type, context));
-  auto entry = func::FuncOp::create(builder, unknown, graph.name,
-                                    builder.getFunctionType(inputs, results));
+  auto entry =
+      func::FuncOp::create(builder, unknown, graph.name, builder.getFunctionType(inputs, results));
   Block *body = builder.createBlock(&entry.getBody());
 
   llvm::SmallVector<Value> values(graph.size());
   for (auto [index, id] : llvm::enumerate(graph.inputs)) {
     values[id] = body->addArgument(inputs[index], toLocation(graph.location(id), context));
-    entry.setArgAttr(index, "graph.name",
-                     builder.getStringAttr(graph.node(id).attributes.name));
+    entry.setArgAttr(index, "graph.name", builder.getStringAttr(graph.node(id).attributes.name));
   }
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (values[id])
@@ -230,8 +230,8 @@ OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *co
     llvm::SmallVector<Value> operands;
     for (NodeId operand : graph.node(id).operands)
       operands.push_back(values[operand]);
-    values[id] = importNode(builder, toLocation(graph.location(id), context), graph.node(id),
-                            operands);
+    values[id] =
+        importNode(builder, toLocation(graph.location(id), context), graph.node(id), operands);
   }
   llvm::SmallVector<Value> returned;
   for (auto [index, output] : llvm::enumerate(graph.outputs)) {
