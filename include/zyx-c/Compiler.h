@@ -62,6 +62,8 @@ typedef struct zyx_compiler_compile_args {
   /* Whether to print and parse the program again behind every phase, and to fail where that
    * changes it. */
   int verify_roundtrip;
+  /* Whether to leave out all that only makes the program faster: fusing ops, schedules. */
+  int no_optimise;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

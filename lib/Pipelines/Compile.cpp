@@ -86,7 +86,7 @@ Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vecto
   Timer timer(std::string(toString(phase)), stages);
   Errors errors(module.getContext());
   PassManager passes(module.getContext());
-  addPhase(phase, passes, options.target);
+  addPhase(phase, passes, options);
   if (failed(passes.run(module)))
     return errors.status("phase '" + std::string(toString(phase)) + "'");
   return options.verifyRoundtrip ? checkRoundtrip(module, phase) : Status::ok();

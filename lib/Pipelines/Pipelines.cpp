@@ -29,36 +29,41 @@ std::unique_ptr<Pass> boundedCanonicalizer() {
 }
 
 /// graph -> graph: constants folded, one of each node, none that nobody needs.
-void addGraphPhase(OpPassManager &passes, const TargetInfo &) {
+void addGraphPhase(OpPassManager &passes, const Options &options) {
+  if (!options.optimise)
+    return;
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
 }
 
 /// graph -> graph.group: each group becomes one kernel.
-void addGroupsPhase(OpPassManager &passes, const TargetInfo &) {
-  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass());
+void addGroupsPhase(OpPassManager &passes, const Options &options) {
+  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise}));
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
-void addKernelPhase(OpPassManager &passes, const TargetInfo &) {
+void addKernelPhase(OpPassManager &passes, const Options &) {
   passes.addPass(createConvertGraphToKernelPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
 }
 
 /// kernel.func -> the same with a schedule for the target.
-void addSchedulePhase(OpPassManager &passes, const TargetInfo &target) {
-  passes.addPass(schedule::createChooseSchedulePass({target.name}));
+void addSchedulePhase(OpPassManager &passes, const Options &options) {
+  if (options.optimise)
+    passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
 }
 
 /// Tiles -> loops over scalars and native vectors.
-void addLoweredPhase(OpPassManager &passes, const TargetInfo &target) {
+void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createApplySchedulePass());
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
-  passes.addPass(kernel::createStageReusedPass());
-  passes.addPass(kernel::createLowerTilesPass({target.vectorBytes, target.vectorRegisters}));
+  if (options.optimise)
+    passes.addPass(kernel::createStageReusedPass());
+  passes.addPass(
+      kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters}));
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
@@ -66,38 +71,41 @@ void addLoweredPhase(OpPassManager &passes, const TargetInfo &target) {
 }
 
 /// plan.func -> the same with one arena and the waits that are needed.
-void addPlanPhase(OpPassManager &passes, const TargetInfo &) {
+void addPlanPhase(OpPassManager &passes, const Options &) {
   passes.addNestedPass<plan::FuncOp>(plan::createAssignArenaPass());
   passes.addNestedPass<plan::FuncOp>(plan::createInsertWaitsPass());
 }
 
 /// kernel.func -> llvm.func; a target that is text is printed from the lowered form.
-void addTargetPhase(OpPassManager &passes, const TargetInfo &target) {
-  if (target.kind == target::TargetKind::CPU)
-    passes.addPass(kernel::createConvertKernelToLLVMPass({target.privateBytes}));
+void addTargetPhase(OpPassManager &passes, const Options &options) {
+  if (options.target.kind == target::TargetKind::CPU)
+    passes.addPass(kernel::createConvertKernelToLLVMPass({options.target.privateBytes}));
 }
 
 struct PhaseEntry {
   Phase phase;
   const char *name;
-  void (*add)(OpPassManager &, const TargetInfo &);
+  void (*add)(OpPassManager &, const Options &);
 };
 constexpr PhaseEntry phases[] = {
-    {Phase::Graph, "graph", addGraphPhase},          {Phase::Groups, "groups", addGroupsPhase},
-    {Phase::Kernel, "kernel", addKernelPhase},       {Phase::Schedule, "schedule", addSchedulePhase},
-    {Phase::Lowered, "lowered", addLoweredPhase},    {Phase::Plan, "plan", addPlanPhase},
+    {Phase::Graph, "graph", addGraphPhase},       {Phase::Groups, "groups", addGroupsPhase},
+    {Phase::Kernel, "kernel", addKernelPhase},    {Phase::Schedule, "schedule", addSchedulePhase},
+    {Phase::Lowered, "lowered", addLoweredPhase}, {Phase::Plan, "plan", addPlanPhase},
     {Phase::Target, "target", addTargetPhase},
 };
 
 const PhaseEntry &entryOf(Phase phase) { return phases[static_cast<size_t>(phase)]; }
 
-struct CompileOptions : PassPipelineOptions<CompileOptions> {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("Name of a target record"),
                              llvm::cl::init("cpu")};
   Option<std::string> stopAfter{
       *this, "stop-after",
       llvm::cl::desc("Last phase: graph, groups, kernel, schedule, lowered, plan or target"),
       llvm::cl::init("target")};
+  Option<bool> optimise{*this, "optimise",
+                        llvm::cl::desc("Whether to fuse ops and to schedule kernels"),
+                        llvm::cl::init(true)};
 };
 
 } // namespace
@@ -111,8 +119,8 @@ std::optional<Phase> zyx::pipelines::parsePhase(std::string_view name) {
   return std::nullopt;
 }
 
-void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const TargetInfo &target) {
-  entryOf(phase).add(passes, target);
+void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options &options) {
+  entryOf(phase).add(passes, options);
 }
 
 void zyx::pipelines::registerCompilePipeline() {
@@ -120,7 +128,7 @@ void zyx::pipelines::registerCompilePipeline() {
       "zyx-compile", "Every phase of the compiler up to one of them",
       [](OpPassManager &passes, StringRef text,
          function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
-        CompileOptions options;
+        PipelineOptions options;
         if (failed(options.parseFromString(text)))
           return failure();
         Result<TargetInfo> target = target::lookUpTarget(options.target.getValue());
@@ -131,10 +139,10 @@ void zyx::pipelines::registerCompilePipeline() {
           return error("there is no phase '" + options.stopAfter.getValue() + "'");
         for (const PhaseEntry &entry : phases)
           if (entry.phase <= *last)
-            entry.add(passes, *target);
+            entry.add(passes, {.target = *target, .optimise = options.optimise});
         return success();
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
-        handler(CompileOptions());
+        handler(PipelineOptions());
       });
 }

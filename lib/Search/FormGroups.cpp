@@ -56,9 +56,10 @@ struct ProducerTraits {
 
 } // namespace
 
-/// Gives each reduce what nobody should store: grown producers and those made of inputs. Others
-/// wait, because they are better off behind the kernel that makes their operands.
-static void mergePrologues(GroupGraph &graph) {
+/// Gives each reduce what nobody should store: grown producers and, where kernels are fused, those
+/// made of inputs. Others wait, because they are better off behind the kernel that makes their
+/// operands.
+static void mergePrologues(GroupGraph &graph, bool fuse) {
   ProducerTraits traits(graph);
   for (Operation *reduce : graph.getOps()) {
     if (!isa<ReduceOp>(reduce))
@@ -69,7 +70,8 @@ static void mergePrologues(GroupGraph &graph) {
         for (Operation *producer : graph.getProducers(op)) {
           GroupGraph::GroupId other = graph.getHome(producer);
           if (other == group ||
-              !(traits.grown.contains(producer) || traits.fromInputs.contains(producer)) ||
+              !(traits.grown.contains(producer) ||
+                (fuse && traits.fromInputs.contains(producer))) ||
               !graph.checkMerge(group, other).isOk())
             continue;
           graph.merge(group, other);
@@ -242,15 +244,19 @@ static LogicalResult checkEntry(func::FuncOp entry) {
 namespace {
 
 struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
+  using FormGroupsPassBase::FormGroupsPassBase;
   void runOnOperation() override {
     func::FuncOp entry = getOperation();
     if (entry.isExternal())
       return;
     if (failed(checkEntry(entry)))
       return signalPassFailure();
-    zyx::search::normalizeViews(entry);
+    if (fuse)
+      zyx::search::normalizeViews(entry);
     GroupGraph graph(entry);
-    mergePrologues(graph);
+    mergePrologues(graph, fuse);
+    if (!fuse)
+      return createGroups(graph, entry);
     mergeNeighbours(graph);
     std::vector<MissedEdge> missed = findMissedEdges(graph);
     cloneCheapProducers(graph);

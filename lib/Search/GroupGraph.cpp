@@ -165,7 +165,8 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
         // Its home may have dropped it when all its readers got copies.
         mustGrow |= !members[getHome(producer)].contains(producer);
       }
-    if (!mustGrow && newlyStored < saved)
+    // A root without elements saves nothing, but has no more to grow by at last.
+    if (!mustGrow && (missing.empty() || newlyStored < saved))
       break;
   }
   llvm::SmallSetVector<Value, 4> sources;

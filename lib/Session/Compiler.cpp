@@ -129,6 +129,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph,
   args.target = options.target.c_str();
   args.stop_after = options.stopAfter.c_str();
   args.verify_roundtrip = options.verifyRoundtrip;
+  args.no_optimise = options.noOptimise;
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

@@ -267,6 +267,12 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                      return std::vector<NodeId>{b.add(x, x), b.permute(x, {1, 0}),
                                                 b.unary(UnaryKind::Exp, x), b.cast(x, DType::I8)};
                    }});
+  cases.push_back({"graph.zero-size-shared", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {0, 4});
+                     const NodeId y = b.add(x, x);
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, y, {0}),
+                                                b.reduce(ReduceKind::Add, y, {1})};
+                   }});
   cases.push_back({"graph.extent-1", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {1, 1, 7}), y = b.x(DType::F32, {1, 1, 7});
                      return std::vector<NodeId>{b.add(x, y), b.reduce(ReduceKind::Add, x, {0}),

@@ -13,19 +13,31 @@ namespace {
 
 class SessionDevice final : public Device {
 public:
-  explicit SessionDevice(std::string name) : name(std::move(name)) {}
+  SessionDevice(std::string name, bool optimise) : name(std::move(name)), optimise(optimise) {}
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
-    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable,
-                         session.prepare(graph, name));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable, prepare(graph));
     ZYX_RETURN_IF_ERROR(executable->setInputs({inputs.begin(), inputs.end()}));
     ZYX_RETURN_IF_ERROR(executable->run());
     return executable->readOutputs();
   }
 
 private:
+  Result<std::unique_ptr<session::Executable>> prepare(const graph::Graph &graph) {
+    if (optimise)
+      return session.prepare(graph, name);
+    session::CompileOptions options;
+    options.target = name;
+    options.noOptimise = true;
+    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
+    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
+                         artifact::Artifact::deserialize(compiled.output));
+    return session.load(std::move(artifact), name);
+  }
+
   session::Session session;
   std::string name;
+  bool optimise;
 };
 
 class CorruptedDevice final : public Device {
@@ -42,8 +54,8 @@ public:
 
 } // namespace
 
-std::unique_ptr<Device> openDevice(const std::string &name, const std::string &optimise) {
-  return std::make_unique<SessionDevice>(name);
+std::unique_ptr<Device> openDevice(const std::string &name, bool optimise) {
+  return std::make_unique<SessionDevice>(name, optimise);
 }
 
 std::unique_ptr<Device> openCorrupted() { return std::make_unique<CorruptedDevice>(); }

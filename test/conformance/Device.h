@@ -24,8 +24,8 @@ public:
                                               std::span<const HostTensor> inputs) = 0;
 };
 
-/// A device of zyx::session. `optimise` is "default" or "none".
-std::unique_ptr<Device> openDevice(const std::string &name, const std::string &optimise);
+/// A device of zyx::session, which compiles with or without optimisations.
+std::unique_ptr<Device> openDevice(const std::string &name, bool optimise);
 /// The interpreter with one bit of each output wrong: what the suite must find.
 std::unique_ptr<Device> openCorrupted();
 

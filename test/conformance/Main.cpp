@@ -151,8 +151,9 @@ int main(int argc, char **argv) {
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto make = [&] {
-    return settings.device == "corrupted" ? openCorrupted()
-                                          : openDevice(settings.device, settings.optimise);
+    return settings.device == "corrupted"
+               ? openCorrupted()
+               : openDevice(settings.device, settings.optimise != "none");
   };
   const std::vector<Verdict> verdicts = runCases(cases, make, settings.run);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

@@ -29,6 +29,7 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
   --stop-after=PHASE   write the program's text after a phase instead: graph, groups, kernel,
                        schedule, lowered, plan or target
   --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
+  --no-optimise        each op a kernel of its own, with no schedule
   --time               print the time of each stage, the number of kernels and the size
   --remarks            print what the compiler chose
   --help               print this text
@@ -53,6 +54,7 @@ Result<Options> parseOptions(int argc, char **argv) {
       {"--stop-after=", &options.compile.stopAfter}};
   const std::pair<const char *, bool *> flags[] = {
       {"--verify-roundtrip", &options.compile.verifyRoundtrip},
+      {"--no-optimise", &options.compile.noOptimise},
       {"--time", &options.time},
       {"--remarks", &options.remarks},
       {"--help", &options.help}};

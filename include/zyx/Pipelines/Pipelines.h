@@ -29,10 +29,7 @@ std::string_view toString(Phase phase);
 /// The inverse of toString.
 std::optional<Phase> parsePhase(std::string_view name);
 
-/// Appends the passes of one phase.
-void addPhase(Phase phase, mlir::OpPassManager &passes, const target::TargetInfo &target);
-
-/// Registers `-zyx-compile`, with the options `target` and `stop-after`.
+/// Registers `-zyx-compile`, with the options `target`, `stop-after` and `optimise`.
 void registerCompilePipeline();
 
 struct Options {
@@ -40,7 +37,13 @@ struct Options {
   /// Prints the module, parses it and prints it again behind every phase, and fails where the two
   /// texts differ.
   bool verifyRoundtrip = false;
+  /// Without it only what is needed runs: each op is a kernel of its own, with no schedule. Every
+  /// program must mean the same then.
+  bool optimise = true;
 };
+
+/// Appends the passes of one phase.
+void addPhase(Phase phase, mlir::OpPassManager &passes, const Options &options);
 
 struct Stage {
   std::string name;

@@ -53,7 +53,11 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
 
     Choices are remarks of the category `zyx-search`: passed for each group, missed for each pair
     of groups that stay apart, with the reason.
+
+    Without `fuse` each op is a kernel of its own, but for producers of a reduce that are larger than
+    all that they are made of: nobody has room to store those.
   }];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Whether ops share kernels where they can">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

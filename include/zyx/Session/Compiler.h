@@ -22,6 +22,8 @@ struct CompileOptions {
   /// The phase whose text is wanted instead of an artifact; empty makes an artifact.
   std::string stopAfter = {};
   bool verifyRoundtrip = false;
+  /// Whether to leave out all that only makes the program faster: fusing ops, schedules.
+  bool noOptimise = false;
 };
 
 struct Stage {
