@@ -5,6 +5,7 @@
 #include "zyx/Base/TempFolder.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +19,17 @@ Result<TempFolder> TempFolder::create() {
   if (!mkdtemp(path.data()))
     return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(errno));
   return TempFolder(std::move(path));
+}
+
+Result<std::string> TempFolder::write(const char *name, std::span<const std::byte> bytes) const {
+  std::string path = file(name);
+  std::FILE *stream = std::fopen(path.c_str(), "wbx");
+  bool written = stream && std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
+  if (stream && std::fclose(stream) != 0)
+    written = false;
+  if (!written)
+    return Status::ioError("cannot write the temporary file " + path + ": " + std::strerror(errno));
+  return path;
 }
 
 TempFolder::~TempFolder() {

@@ -94,7 +94,7 @@ private:
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
-    int64_t panel = std::min<int64_t>(axes.extent(n), 2 * std::max<int64_t>(lanes, 2));
+    int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
     int64_t vectors = llvm::divideCeil(panel, lanes);
     int64_t rows = std::clamp<int64_t>((target.vectorRegisters - 2 - vectors) / vectors, 1, 8);
     int64_t panels = llvm::divideCeil(axes.extent(n), panel);

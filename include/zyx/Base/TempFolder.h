@@ -7,6 +7,8 @@
 
 #include "zyx/Base/Status.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace zyx {
@@ -24,6 +26,9 @@ public:
 
   /// The path of a file of that name in the folder.
   std::string file(const char *name) const { return folder + '/' + name; }
+  /// Writes such a file and returns its path. Nobody reads it after a crash, so that it is not
+  /// forced to the disk, which would take longer than linking.
+  Result<std::string> write(const char *name, std::span<const std::byte> bytes) const;
 
 private:
   explicit TempFolder(std::string folder) : folder(std::move(folder)) {}

@@ -286,6 +286,21 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
   return success();
 }
 
+/// The one lane that a constant mask selects, if it does.
+std::optional<int64_t> onlyLane(Value mask) {
+  DenseElementsAttr lanes;
+  if (!matchPattern(mask, m_Constant(&lanes)))
+    return std::nullopt;
+  std::optional<int64_t> found;
+  for (auto [lane, set] : llvm::enumerate(lanes.getValues<bool>())) {
+    if (set && found)
+      return std::nullopt;
+    if (set)
+      found = lane;
+  }
+  return found;
+}
+
 LogicalResult MemoryLowering::lower(StoreOp store) {
   const Place *place = placeOf(store, store.getView());
   if (!place)
@@ -303,7 +318,13 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
     if (!vector)
       bits = vector::BroadcastOp::create(builder, loc, VectorType::get({1}, bits.getType()), bits);
     Value lanes = mask(store.getMask(), cast<VectorType>(bits.getType()).getNumElements());
-    if (contiguous)
+    if (std::optional<int64_t> lane = onlyLane(lanes); lane && contiguous) {
+      // LLVM 22.1 would write four bytes for a masked store of one lane of an 8- or 16-bit element.
+      Value base = address(*place, store.getIndices(), type, true);
+      Value at = LLVM::GEPOp::create(builder, loc, base.getType(), getElementTypeOrSelf(bits), base,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*lane)});
+      LLVM::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, bits, *lane), at, alignment);
+    } else if (contiguous)
       LLVM::MaskedStoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type, true),
                                   lanes, alignment);
     else

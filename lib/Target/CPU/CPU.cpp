@@ -123,8 +123,8 @@ void generate(Compilation &compilation, llvm::CodeGenFileType type,
                 llvm::SmallVectorImpl<char> &into) {
   llvm::raw_svector_ostream stream(into);
   llvm::legacy::PassManager manager;
-  bool refused = compilation.machine->addPassesToEmitFile(manager, stream, nullptr, type);
-  ZYX_ASSERT(!refused, "every native target writes objects and assembly");
+  bool unable = compilation.machine->addPassesToEmitFile(manager, stream, nullptr, type);
+  ZYX_ASSERT(!unable, "every native target writes objects and assembly");
   manager.run(*compilation.module);
 }
 

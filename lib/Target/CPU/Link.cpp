@@ -55,9 +55,8 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::StringRef object) {
   static bool usable = true;
 
   ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::create());
-  std::string input = folder.file("kernels.o"), output = folder.file("kernels.so");
-  ZYX_RETURN_IF_ERROR(writeFileAtomically(
-      input, std::span(reinterpret_cast<const std::byte *>(object.data()), object.size())));
+  ZYX_ASSIGN_OR_RETURN(std::string input, folder.write("kernels.o", std::as_bytes(std::span(object))));
+  std::string output = folder.file("kernels.so");
   {
     std::lock_guard lock(mutex);
     const char *arguments[] = {"ld.lld",         "-shared",          "-nostdlib", "--threads=1",

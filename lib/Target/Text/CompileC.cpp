@@ -61,10 +61,8 @@ Result<int> runProgram(const std::vector<std::string> &command, const std::strin
 
 Result<std::vector<std::byte>> compileC(const std::string &text, const COptions &options) {
   ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::create());
-  std::string source = folder.file("kernels.c"), object = folder.file("kernels.so"),
-              messages = folder.file("messages");
-  ZYX_RETURN_IF_ERROR(writeFileAtomically(
-      source, std::span(reinterpret_cast<const std::byte *>(text.data()), text.size())));
+  ZYX_ASSIGN_OR_RETURN(std::string source, folder.write("kernels.c", std::as_bytes(std::span(text))));
+  std::string object = folder.file("kernels.so"), messages = folder.file("messages");
   std::vector<std::string> command = {options.compiler, "-std=c11", "-O3", "-ffp-contract=off",
                                       "-fno-math-errno", "-fPIC", "-shared"};
   command.insert(command.end(), options.flags.begin(), options.flags.end());

@@ -34,6 +34,19 @@ func.func @follow(%next: tensor<7xi64>) -> tensor<7xi64> {
   return %y : tensor<7xi64>
 }
 
+// The columns of the sum and those of the gathered row are two axes.
+// CHECK-LABEL: kernel.func @row_number_sum_0
+// CHECK: kernel.load {{.*}} axes ["k0"] {{.*}} -> tensor<15xi64>
+// CHECK: kernel.iota dim 0 axes ["i0"] : tensor<5xi64>
+func.func @row_number_sum(%x: tensor<3x5xi64>) -> tensor<5xi64> {
+  %y = graph.group(%a = %x : tensor<3x5xi64>) -> tensor<5xi64> {
+    %s = graph.reduce add %a dims = [0, 1] : tensor<3x5xi64> -> tensor<i64>
+    %g = graph.gather %a[%s] dim = 0 : (tensor<3x5xi64>, tensor<i64>) -> tensor<5xi64>
+    graph.yield %g : tensor<5xi64>
+  }
+  return %y : tensor<5xi64>
+}
+
 // Nothing is read of what is the same everywhere, nor of an iota; outside it is still 0.
 // CHECK-LABEL: kernel.func @gather_without_memory_0
 // CHECK-NOT: kernel.gather

@@ -128,3 +128,46 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   kernel.store %t, %w[%c0, %c0] in_bounds [false, true] : tensor<8x16xf32>, !kernel.view<?x16xf32, global>
   kernel.return
 }
+
+// -----
+
+// The program that begins at 6 would write 8, which belongs to the next one.
+// expected-error@+1 {{splits axis "i" again, into pieces that do not divide 8}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.grid_step<"i", 8>, #kernel.grid_step<"i", 3>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  %w = kernel.view %y map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  %t = kernel.load %v[%c0] axes ["i"] in_bounds [true] : !kernel.view<16xf32, global> -> tensor<16xf32>
+  kernel.store %t, %w[%c0] in_bounds [true] : tensor<16xf32>, !kernel.view<16xf32, global>
+  kernel.return
+}
+
+// -----
+
+// Sums of columns are ready before the loop over rows, so that splitting columns inside it comes too late.
+kernel.func @f(%x: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.loop_step<"i", 2>, #kernel.loop_step<"j", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %u = kernel.view %z map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %w = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %s = kernel.load %v[%c0, %c0] axes ["l", "j"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  // expected-error@+1 {{is computed before the loop that axis "j" would be split in}}
+  %r = kernel.reduce add %s dims [0] : tensor<8x16xf32> -> tensor<16xf32>
+  %t = kernel.load %u[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %b = kernel.broadcast %r dims [1] : tensor<16xf32> -> tensor<8x16xf32>
+  %a = arith.addf %t, %b : tensor<8x16xf32>
+  kernel.store %a, %w[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.loop_step<"i", 2>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[6] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<6xf32, global>
+  %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error@+1 {{leaves its view elsewhere than another access along the same axis}}
+  %t = kernel.load %v[%c0] axes ["i"] : !kernel.view<6xf32, global> -> tensor<8xf32>
+  kernel.store %t, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}

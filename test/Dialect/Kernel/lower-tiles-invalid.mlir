@@ -52,8 +52,8 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   %c8 = arith.constant 8 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %w = kernel.view %y map <[<[9, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<9x16xf32, global>
-  %t = kernel.load %v[%c8, %c0] in_bounds [false, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
   // expected-error@+1 {{leaves its view elsewhere than another access along the same axis}}
+  %t = kernel.load %v[%c8, %c0] in_bounds [false, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
   kernel.store %t, %w[%c8, %c0] in_bounds [false, true] : tensor<8x16xf32>, !kernel.view<9x16xf32, global>
   kernel.return
 }
@@ -116,18 +116,38 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
 
 // -----
 
+kernel.func @f(%x: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  // expected-error@+1 {{reads a buffer that the kernel writes}}
+  %t = kernel.load %v[%c0, %c0] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  kernel.store %t, %v[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
 kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
-  %a = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
-  %b = kernel.view %x map <[<[16, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x4xf32, global>
-  %c = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x4xf32, global>
-  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
-  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<16x4xf32>
-  %z = arith.constant dense<0.0> : tensor<8x4xf32>
-  %d = kernel.dot %at, %bt, %z : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
-  %bt2 = kernel.load %b[%c0, %c0] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<4x4xf32>
-  // expected-error@+1 {{reads a tile that another dot left in registers}}
-  %d2 = kernel.dot %d, %bt2, %z : tensor<8x4xf32>, tensor<4x4xf32> -> tensor<8x4xf32>
-  kernel.store %d2, %c[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !kernel.view<8x4xf32, global>
+  %v = kernel.view %x map <[<[8, 8] strides [8, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x8xf32, global>
+  %y0 = kernel.view %y map <[<[8, 8] strides [8, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x8xf32, global>
+  // expected-error@+1 {{one axis runs along two dimensions of a tile; load it twice}}
+  %t = kernel.load %v[%c0, %c0] in_bounds [true, true] : !kernel.view<8x8xf32, global> -> tensor<8x8xf32>
+  %r = kernel.transpose %t order [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %s = arith.addf %t, %r : tensor<8x8xf32>
+  kernel.store %s, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x8xf32>, !kernel.view<8x8xf32, global>
+  kernel.return
+}
+
+// -----
+
+// Six elements are there, zero follows them, and eight are written.
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[6] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<6xf32, global>
+  %y0 = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error@+1 {{may leave its view where a store along the same axis does not}}
+  %t = kernel.load %v[%c0] : !kernel.view<6xf32, global> -> tensor<8xf32>
+  kernel.store %t, %y0[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }

@@ -18,10 +18,13 @@ TEST(TempFolder, GoesWithItsFiles) {
   {
     Result<TempFolder> folder = TempFolder::create();
     ASSERT_TRUE(folder) << folder.status().toString();
-    path = folder->file("x");
-    std::byte one[1] = {};
-    ASSERT_TRUE(writeFileAtomically(path, one));
-    EXPECT_TRUE(std::filesystem::exists(path));
+    std::byte one[1] = {std::byte(7)};
+    path = *folder->write("x", one);
+    EXPECT_EQ(path, folder->file("x"));
+    EXPECT_EQ(*readFile(path), std::vector<std::byte>(1, std::byte(7)));
+    Status again = folder->write("x", one).status();
+    EXPECT_EQ(again.code(), ErrorCode::IoError);
+    EXPECT_NE(again.message().find("cannot write the temporary file " + path), std::string::npos);
     TempFolder moved = std::move(*folder);
     EXPECT_EQ(moved.file("x"), path);
   }

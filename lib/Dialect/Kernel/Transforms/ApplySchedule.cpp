@@ -174,6 +174,13 @@ private:
     int64_t extent = axes->extent(*axis);
     if (tile >= extent)
       return success();
+    // A last piece that sticks out of the axis drops what it has too much, but one that sticks out of
+    // another piece would compute what the next program does.
+    for (Operation &op : *scopes[0])
+      if (auto store = dyn_cast<StoreOp>(op); store && extent % tile != 0)
+        for (auto [dim, a] : llvm::enumerate(axes->of(store.getValue())))
+          if (a == *axis && !getConstantIntValue(store.getIndices()[dim]))
+            return func.emitOpError() << "splits axis " << name << " again, into pieces that do not divide " << extent;
     Value position = appendGridDimension(extent, tile);
     Resize(*axes, *axis, tile, position, extent % tile == 0).apply(tileOps(*scopes[0]));
     return success();
@@ -236,6 +243,11 @@ private:
       scopes.push_back(&scope);
       return success();
     }
+    FailureOr<bool> moved = computeInside(scope, *axes, *axis, name);
+    if (failed(moved))
+      return failure();
+    if (*moved)
+      return loopIn(scope, name, tile);
     SmallVector<Operation *> dependent;
     for (Operation *op : tileOps(scope))
       if (dependsOn(*axes, op, *axis))
@@ -290,6 +302,31 @@ private:
     return success();
   }
 
+  /// Copies what a scope reads of tiles that were made before it, with the axis, into the scope: such
+  /// a tile keeps its extent. True where something was copied.
+  FailureOr<bool> computeInside(Block &scope, const Axes &axes, Axis axis, StringAttr name) {
+    bool moved = false;
+    llvm::DenseMap<Operation *, Operation *> copies;
+    SmallVector<Operation *> users;
+    scope.walk([&](Operation *op) { users.push_back(op); });
+    for (Operation *user : users)
+      for (OpOperand &use : user->getOpOperands()) {
+        Operation *def = use.get().getDefiningOp();
+        if (!isTile(use.get()) || !def || scope.findAncestorOpInBlock(*def) || !axes.contains(use.get(), axis))
+          continue;
+        bool kept = isa<ReduceOp, ScanOp, DotOp, scf::ForOp>(def) ||
+                    cast<RankedTensorType>(use.get().getType()).getEncoding();
+        if (kept)
+          return def->emitOpError() << "is computed before the loop that axis " << name << " would be split in";
+        Operation *&copy = copies[def];
+        if (!copy)
+          copy = OpBuilder::atBlockBegin(&scope).clone(*def);
+        use.set(copy->getResult(0));
+        moved = true;
+      }
+    return moved;
+  }
+
   /// How much of a tile's axis exists: less than the tile where a grid's last program sticks out.
   FailureOr<Value> boundedExtent(OpBuilder &builder, const Axes &axes, Axis axis, ArrayRef<Operation *> ops) {
     Location loc = func.getLoc();
@@ -306,6 +343,17 @@ private:
           viewExtent = store.getView().getType().getDimSize(dim);
         }
     }
+    // What is walked is taken for in bounds, so loads must not end before stores do.
+    for (Operation *op : ops)
+      if (auto load = dyn_cast<LoadOp>(op))
+        for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult()))) {
+          int64_t loadExtent = load.getView().getType().getDimSize(dim);
+          std::optional<int64_t> from = getConstantIntValue(load.getIndices()[dim]);
+          bool inside = load.isInBounds(dim) || (base == load.getIndices()[dim] && loadExtent >= viewExtent) ||
+                        (from && !ShapedType::isDynamic(loadExtent) && *from + extent <= loadExtent);
+          if (a == axis && !inside)
+            return load.emitOpError("leaves its view elsewhere than another access along the same axis");
+        }
     if (!base)
       return constantIndex(builder, loc, extent);
     if (ShapedType::isDynamic(viewExtent))

@@ -100,10 +100,12 @@ LogicalResult Axes::visit(Operation *op) {
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     unsigned kept = 0;
     for (unsigned i = 0, e = shapeOf(reduce.getInput()).size(); i < e; ++i) {
-      if (llvm::is_contained(reduce.getDims(), i))
+      if (llvm::is_contained(reduce.getDims(), i)) {
+        node(reduce.getInput(), i);
         combinedDims.push_back({reduce.getInput(), i});
-      else
+      } else {
         tie(reduce.getInput(), i, reduce.getResult(), kept++);
+      }
     }
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     tieAll(scan.getInput(), scan.getResult());
@@ -165,6 +167,11 @@ FailureOr<Axes> Axes::compute(Operation *rootOp) {
       axes.combined.push_back(false);
     }
   }
+  // Nothing could tell the two positions apart.
+  llvm::DenseSet<std::pair<Value, Axis>> seen;
+  for (auto [tile, dim] : axes.order)
+    if (shapeOf(tile)[dim] != 1 && !seen.insert({tile, axes.of(tile, dim)}).second)
+      return emitError(tile.getLoc(), "one axis runs along two dimensions of a tile; load it twice"), failure();
   for (auto [tile, dim] : axes.combinedDims)
     axes.combined[axes.of(tile, dim)] = true;
   return axes;

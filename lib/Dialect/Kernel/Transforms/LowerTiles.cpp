@@ -23,9 +23,29 @@ namespace {
 struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   using LowerTilesPassBase::LowerTilesPassBase;
 
+  /// A tile is read where it is used, which may be behind a store that follows the load.
+  LogicalResult checkBuffers(FuncOp func) {
+    auto bufferOf = [](Value view) {
+      auto op = view.getDefiningOp<ViewOp>();
+      return op ? op.getBuffer() : Value();
+    };
+    llvm::DenseSet<Value> written;
+    func.walk([&](StoreOp store) { written.insert(bufferOf(store.getView())); });
+    WalkResult result = func.walk([&](Operation *op) {
+      if (isa<LoadOp, GatherOp>(op) && written.contains(bufferOf(op->getOperand(0)))) {
+        op->emitOpError("reads a buffer that the kernel writes");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   LogicalResult lower(FuncOp func) {
     if (func.getSchedule())
       return func.emitOpError("has a schedule that was not applied");
+    if (failed(checkBuffers(func)))
+      return failure();
     unshareConstants(func);
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))

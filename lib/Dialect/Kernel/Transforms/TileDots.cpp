@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -105,6 +106,29 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
   return result;
 }
 
+/// Whether all that reads a dot's result can do so in registers: nests that are unrolled over its rows
+/// and columns alone, and that read no other dot.
+bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(dot.getResult());
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isa<DotOp, ScanOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      if (!isTileRoot(user)) {
+        values.insert(user->result_begin(), user->result_end());
+        continue;
+      }
+      for (Axis axis : axes.of(domainOf(user)))
+        if (axis != m && axis != n && axes.extent(axis) != 1)
+          return false;
+      for (Value tile : coneOf(user).tiles)
+        if (tile != dot.getResult() && tile.getDefiningOp<DotOp>())
+          return false;
+    }
+  return true;
+}
+
 /// A dot whose result fits the registers stays there; a larger one goes to memory block by block.
 LogicalResult TileLowering::emitDot(DotOp dot) {
   Location loc = dot.getLoc();
@@ -116,8 +140,6 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
     return failure();
   int64_t rowTile = axes.extent(m), columnTile = axes.extent(n);
   Cone cone = coneOf({dot.getOperation()});
-  if (cone.held)
-    return dot.emitOpError("reads a tile that another dot left in registers");
   int64_t lanes = std::min<int64_t>(lanesFor(cone), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
   int64_t vectors = llvm::divideCeil(columnTile, lanes);
   bool batched = llvm::any_of(type.getShape().drop_back(2), [](int64_t extent) { return extent != 1; });
@@ -127,7 +149,10 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
   Point base;
   base.vectorAxis = n;
   base.lanes = lanes;
-  if (!batched && rows->constant && rowTile * vectors + vectors <= registersLeft) {
+  // One by one, columns have no mask: those that do not exist must not be touched.
+  bool wholeColumns = columns->constant || lanes > 1;
+  if (!batched && rows->constant && wholeColumns && rowTile * vectors + vectors <= registersLeft &&
+      readsFromRegisters(dot, m, n)) {
     FailureOr<Block2D> block = emitDotBlock(dot, base, rowTile, vectors, *columns);
     if (failed(block))
       return failure();
@@ -136,7 +161,7 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
   }
 
   allocate(dot.getResult());
-  int64_t blockVectors = std::min<int64_t>(vectors, 2);
+  int64_t blockVectors = std::clamp<int64_t>(vectors, 1, 2);
   int64_t blockRows = std::clamp<int64_t>((registersLeft - blockVectors) / blockVectors, 1, 8);
   // Surplus rows of the grid's last program must not be read.
   if (!rows->constant)
@@ -166,6 +191,8 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
         return Accumulators();
       };
     };
+    if (!wholeColumns)
+      return succeeded(emitLoop(0, *columns, 1, {}, loc, pieces(1))) ? success() : failure();
     if (failed(emitLoop(0, {whole * lanes, {}}, blockVectors * lanes, {}, loc, pieces(blockVectors))) ||
         failed(emitLoop(whole * lanes, {vectors * lanes, {}}, lanes, {}, loc, pieces(1))))
       return failure();

@@ -111,6 +111,16 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     IRMapping operandMap;
     for (auto [from, to] : llvm::zip(op->getOperands(), operands))
       operandMap.map(from, vectors ? broadcast(to, point) : to);
+    if (vectors && point.mask && isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
+      // Lanes that do not exist may hold zero, and a division by it stops the program.
+      Value divisor = operandMap.lookup(op->getOperand(1));
+      auto type = cast<VectorType>(divisor.getType());
+      Value one = arith::ConstantOp::create(
+          builder, op->getLoc(),
+          DenseElementsAttr::get(type, Attribute(builder.getIntegerAttr(type.getElementType(), 1))));
+      divisor = arith::SelectOp::create(builder, op->getLoc(), point.mask, divisor, one);
+      operandMap.map(op->getOperand(1), divisor);
+    }
     Operation *clone = builder.clone(*op, operandMap);
     Type element = cast<RankedTensorType>(tile.getType()).getElementType();
     clone->getResult(0).setType(vectors ? VectorType::get(point.lanes, element) : element);
@@ -156,11 +166,8 @@ Value TileEvaluator::permutedView(Value view, unsigned innermost) {
 Value TileEvaluator::loadLanes(Point &point, Type elementType, Location loc,
                                llvm::function_ref<Value(Value lane)> load) {
   SmallVector<Value> elements;
-  Value last;
-  if (point.activeLanes) {
-    // Lanes that do not exist read what the last one that does reads.
-    last = arith::SubIOp::create(builder, loc, point.activeLanes, constantIndex(1, loc));
-  }
+  // Lanes that do not exist read what the last one that does reads, in an earlier vector if need be.
+  Value last = point.lastLane;
   for (int64_t lane = 0; lane < point.lanes; ++lane) {
     Value index = constantIndex(lane, loc);
     if (last)
@@ -170,12 +177,12 @@ Value TileEvaluator::loadLanes(Point &point, Type elementType, Location loc,
   return vector::FromElementsOp::create(builder, loc, VectorType::get(point.lanes, elementType), elements);
 }
 
-Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, std::optional<unsigned> vectorDim, Point &point,
-                            Location loc) {
+Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, std::optional<unsigned> vectorDim,
+                            Point &point, Location loc) {
   auto type = cast<ViewType>(view.getType());
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
     if (isComplex(view))
-      return loadThroughMap(view.getDefiningOp<ViewOp>(), at, loc);
+      return loadThroughMap(view.getDefiningOp<ViewOp>(), at, other, loc);
     return LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(), ArrayAttr(),
                           DenseBoolArrayAttr());
   };
@@ -209,7 +216,8 @@ FailureOr<Value> TileEvaluator::evaluateLoad(LoadOp load, Point &point) {
     if (point.vectorAxis == axis && point.lanes > 1)
       vectorDim = dim;
   }
-  return loadAt(mapping.lookupOrDefault(load.getView()), indices, vectorDim, point, loc);
+  Value other = load.getOther() ? mapping.lookupOrDefault(load.getOther()) : Value();
+  return loadAt(mapping.lookupOrDefault(load.getView()), indices, other, vectorDim, point, loc);
 }
 
 Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
@@ -227,11 +235,11 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
     return LoadOp::create(builder, loc,
                           VectorType::get(point.lanes, cast<ViewType>(view.getType()).getElementType()), view,
                           indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
-  return loadAt(view, indices, vectorDim, point, loc);
+  return loadAt(view, indices, Value(), vectorDim, point, loc);
 }
 
-/// An element found through several blocks, or one that may not exist: zero then.
-Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Location loc) {
+/// An element found through several blocks, or one that may not exist: `other` or zero then.
+Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
   auto expression = [&](AffineExpr expr) -> Value { return constantIndex(*BlockAttr::constant(expr), loc); };
   SmallVector<Value> at(indices);
   Value exists, linear;
@@ -264,6 +272,8 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Locati
   }
   // The buffer as one row; its length is not known here and nothing depends on it.
   Type element = view.getType().getElementType();
+  if (!other)
+    other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
   Value row;
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -286,8 +296,7 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Locati
   OpBuilder then = branch.getThenBodyBuilder();
   scf::YieldOp::create(then, loc, read(then));
   OpBuilder otherwise = branch.getElseBodyBuilder();
-  scf::YieldOp::create(otherwise, loc,
-                       arith::ConstantOp::create(otherwise, loc, otherwise.getZeroAttr(element)).getResult());
+  scf::YieldOp::create(otherwise, loc, other);
   return branch.getResult(0);
 }
 
@@ -325,7 +334,7 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
       at.push_back(arith::SelectOp::create(builder, loc, ok, i, constantIndex(0, loc)));
       inside = inside ? arith::AndIOp::create(builder, loc, inside, ok).getResult() : ok;
     }
-    Value read = isComplex(view) ? loadThroughMap(view.getDefiningOp<ViewOp>(), at, loc)
+    Value read = isComplex(view) ? loadThroughMap(view.getDefiningOp<ViewOp>(), at, Value(), loc)
                                  : LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(),
                                                   ArrayAttr(), DenseBoolArrayAttr())
                                        .getResult();

@@ -23,6 +23,8 @@ struct Point {
   int64_t lanes = 1;
   /// How many lanes exist, where some may not; null where all do.
   mlir::Value activeLanes;
+  /// The number of the last lane that exists, negative where none does; null where all do.
+  mlir::Value lastLane;
   /// The lanes that exist as a mask; null where all do.
   mlir::Value mask;
   /// What has been evaluated here.
@@ -76,11 +78,12 @@ private:
   mlir::FailureOr<mlir::Value> evaluateGather(GatherOp gather, Point &point);
   mlir::Value evaluateIota(IotaOp iota, Point &point);
   mlir::Value evaluateMemory(mlir::Value tile, Point &point);
-  mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, std::optional<unsigned> vectorDim,
-                     Point &point, mlir::Location loc);
+  mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
+                     std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
                         llvm::function_ref<mlir::Value(mlir::Value lane)> load);
-  mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
+                             mlir::Location loc);
   void storeLanes(mlir::Value value, mlir::Value view, llvm::ArrayRef<mlir::Value> indices, unsigned vectorDim,
                   Point &point, mlir::Location loc);
   mlir::Value permutedView(mlir::Value view, unsigned innermost);

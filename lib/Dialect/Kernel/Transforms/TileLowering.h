@@ -43,6 +43,7 @@ private:
 
   // Dots (TileDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
+  bool readsFromRegisters(DotOp dot, Axis m, Axis n);
   mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
                                                                              int64_t vectors, Extent columns);
 

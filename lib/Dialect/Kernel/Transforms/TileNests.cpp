@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "TileLowering.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -79,49 +80,62 @@ int64_t TileLowering::lanesFor(const Cone &cone) {
 // Extents, loops, memory
 //===----------------------------------------------------------------------===//
 
-/// How far an axis goes here. An access that is not in bounds along it sticks out of its view in the
-/// grid's last program; what sticks out is dropped by stores, so no loop goes there.
+/// How far an axis goes here. A store that is not in bounds along it sticks out of its view in the
+/// grid's last program; what sticks out is dropped, so no loop goes there, and loads need not either.
 FailureOr<Extent> TileLowering::extentOf(Axis axis, Location loc) {
-  Value base;
-  int64_t viewExtent = 0;
-  Operation *first = nullptr;
+  int64_t tile = axes.extent(axis);
+  struct End {
+    Operation *op = nullptr;
+    OpFoldResult base;
+    int64_t viewExtent = 0;
+  };
+  End end;
+  bool whole = false;
   LogicalResult same = success();
-  auto look = [&](Operation *op, Value tile, auto access) {
-    for (auto [dim, a] : llvm::enumerate(axes.of(tile))) {
-      if (a != axis || access.isInBounds(dim))
+  auto look = [&](auto access, Value value) {
+    for (auto [dim, a] : llvm::enumerate(axes.of(value))) {
+      if (a != axis)
         continue;
-      Value here = access.getIndices()[dim];
-      int64_t extentHere = access.getView().getType().getDimSize(dim);
-      if (first && (here != base || extentHere != viewExtent)) {
-        op->emitOpError("leaves its view elsewhere than another access along the same axis");
+      OpFoldResult base = getAsOpFoldResult(access.getIndices()[dim]);
+      int64_t viewExtent = access.getView().getType().getDimSize(dim);
+      std::optional<int64_t> constant = getConstantIntValue(base);
+      bool inside = access.isInBounds(dim) ||
+                    (constant && !ShapedType::isDynamic(viewExtent) && *constant + tile <= viewExtent);
+      bool isStore = isa<StoreOp>(access.getOperation());
+      if (inside) {
+        whole |= isStore;
+      } else if (!end.op) {
+        end = {access, base, viewExtent};
+      } else if (base != end.base || (isStore || isa<LoadOp>(end.op) ? viewExtent != end.viewExtent
+                                                                     : viewExtent < end.viewExtent)) {
+        access.emitOpError("leaves its view elsewhere than another access along the same axis");
         same = failure();
       }
-      first = op;
-      base = here;
-      viewExtent = extentHere;
     }
   };
-  source.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op); load && isTile(load.getResult()))
-      look(op, load.getResult(), load);
-    else if (auto store = dyn_cast<StoreOp>(op); store && isTile(store.getValue()))
-      look(op, store.getValue(), store);
+  source.walk([&](StoreOp store) {
+    if (isTile(store.getValue()))
+      look(store, store.getValue());
+  });
+  source.walk([&](LoadOp load) {
+    if (isTile(load.getResult()))
+      look(load, load.getResult());
   });
   if (failed(same))
     return failure();
-  int64_t tile = axes.extent(axis);
-  if (!first)
-    return Extent{tile, {}};
-  std::optional<int64_t> constant = getConstantIntValue(base);
-  if (!ShapedType::isDynamic(viewExtent) && constant && *constant + tile <= viewExtent)
+  if (!end.op)
     return Extent{tile, {}};
   if (axes.isCombined(axis))
-    return first->emitOpError("may leave its view along an axis that is combined, which would combine `other`");
-  if (ShapedType::isDynamic(viewExtent))
-    return first->emitOpError("may leave a view whose extent is not known");
-  Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(viewExtent, loc),
+    return end.op->emitOpError("may leave its view along an axis that is combined, which would combine `other`");
+  if (whole)
+    return end.op->emitOpError("may leave its view where a store along the same axis does not");
+  if (ShapedType::isDynamic(end.viewExtent))
+    return end.op->emitOpError("may leave a view whose extent is not known");
+  Value base = getValueOrCreateConstantIndexOp(builder, loc, end.base);
+  Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end.viewExtent, loc),
                                      evaluator.mapping.lookupOrDefault(base));
-  return Extent{std::nullopt, arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc))};
+  left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
+  return Extent{std::nullopt, left};
 }
 
 Value TileLowering::materialise(Extent extent, Location loc) {
@@ -168,6 +182,7 @@ void TileLowering::setLanes(Point &point, Axis axis, Value position, int64_t lan
   point.vectorAxis = axis;
   point.lanes = lanes;
   point.activeLanes = Value();
+  point.lastLane = Value();
   point.mask = Value();
   if (!partial || lanes == 1)
     return;
@@ -177,8 +192,10 @@ void TileLowering::setLanes(Point &point, Axis axis, Value position, int64_t lan
     if (active == lanes)
       return;
     point.activeLanes = evaluator.constantIndex(active, loc);
+    point.lastLane = evaluator.constantIndex(*extent.constant - *at - 1, loc);
   } else {
     Value left = arith::SubIOp::create(builder, loc, materialise(extent, loc), position);
+    point.lastLane = arith::SubIOp::create(builder, loc, left, evaluator.constantIndex(1, loc));
     point.activeLanes = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(lanes, loc));
     point.activeLanes = arith::MaxSIOp::create(builder, loc, point.activeLanes, evaluator.constantIndex(0, loc));
   }
@@ -271,7 +288,7 @@ private:
       return;
     }
     if (extents[*vectorAxis].constant)
-      lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(*extents[*vectorAxis].constant));
+      lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
     // Several independent chains hide the latency of short ones; long ones overlap by themselves.
     bool several = cone.size <= 8 && (vectorCombined() || lanes > 1);
     unroll = several ? 4 : 1;
@@ -636,7 +653,11 @@ bool TileLowering::joinsPending(Operation *root) {
       return false;
   SmallVector<Operation *> together(pending);
   together.push_back(root);
-  for (Value result : coneOf(together).results) {
+  Cone cone = coneOf(together);
+  // Two tiles in registers may lie there in different vectors.
+  if (llvm::count_if(cone.tiles, [&](Value tile) { return evaluator.registers.contains(tile); }) > 1)
+    return false;
+  for (Value result : cone.results) {
     Operation *def = result.getDefiningOp();
     if (llvm::is_contained(pending, def) && !isa<ConvertOp>(def))
       return false;

@@ -124,6 +124,10 @@ def Kernel_SliceAttr : Kernel_Attr<"Slice", "slice"> {
 
 def Kernel_GridStepAttr : Kernel_Attr<"GridStep", "grid_step"> {
   let summary = "Give each program of the grid `tile` elements of a parallel axis";
+  let description = [{
+    Where the extent is no multiple, the last program's surplus is dropped by its stores. An axis may be
+    given again, in pieces that divide the first ones.
+  }];
   let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
   let assemblyFormat = "`<` $axis `,` $tile `>`";
   let genVerifyDecl = 1;

@@ -26,6 +26,9 @@ def Kernel_Dialect : Dialect {
     - **lowered**: `scf`, scalars and native 1-D vectors, private and shared allocations, workgroup
       barriers. Emitters walk it once and optimise nothing.
 
+    A kernel of tiles reads no buffer that it writes, and writes no element twice: tiles are read where
+    they are used, and programs of the grid run in any order.
+
     Tiles are pure values: only `load`, `gather`, `store`, asynchronous copies and barriers touch
     memory. Distinct buffer arguments never alias. Element types are signless; ops name the sign
     where it matters. `i1` buffers hold one byte per element, 0 or 1.

@@ -171,7 +171,7 @@ def Kernel_GatherOp : Kernel_Op<"gather", [DeclareOpInterfaceMethods<MemoryEffec
   let summary = "Read elements at computed indices";
   let description = [{
     Element p of the result is the view's element at (index0[p], index1[p], ...): one tile of integers
-    per dimension of the view, all of the result's shape. An index outside the view reads zero.
+    per dimension of the view, all of the result's shape, read as signed. An index outside the view reads zero.
   }];
   let arguments = (ins Kernel_ViewType:$view, Variadic<Kernel_IndexTile>:$indices);
   let results = (outs Kernel_Tile:$result);
@@ -205,7 +205,7 @@ def Kernel_DotOp : Kernel_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Contraction of two tiles";
   let description = [{
     `result[..., m, n] = acc[..., m, n] + sum over k of lhs[..., m, k] * rhs[..., k, n]`, both factors
-    converted to the accumulator's element type before they are multiplied. In floating point the order of
+    converted to the accumulator's element type, integers as signed ones, before they are multiplied. In floating point the order of
     the sum and the use of fused multiply-add are free; integers wrap. Leading dimensions are batches.
   }];
   let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc);
@@ -217,8 +217,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def Kernel_ReduceOp : Kernel_Op<"reduce", [Pure]> {
   let summary = "Combine the elements of some dimensions of a tile";
   let description = [{
-    `add` and `mul` of floating point may be combined in any order; `max` and `min` propagate NaN; `umax`,
-    `umin` are of unsigned integers; the order never shows elsewhere.
+    `add` and `mul` of floating point may be combined in any order; `max` and `min` propagate NaN, and are
+    signed on integers, where a true `i1` is -1; `umax`, `umin` are of unsigned integers; the order never
+    shows elsewhere. No elements make the neutral one; of a floating-point sum that is -0.
 
     `%s = kernel.reduce add %x dims [1] : tensor<8x1024xf32> -> tensor<8xf32>`
   }];
