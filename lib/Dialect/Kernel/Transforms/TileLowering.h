@@ -33,7 +33,7 @@ public:
 private:
   using Accumulators = llvm::SmallVector<mlir::Value>;
 
-  // Roots and nests (TileNests.cpp).
+  // Roots and blocks, and nests (TileNests.cpp).
   mlir::LogicalResult lowerOp(mlir::Operation &op);
   mlir::LogicalResult flush();
   bool joinsPending(mlir::Operation *root);

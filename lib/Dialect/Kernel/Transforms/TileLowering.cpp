@@ -1,0 +1,355 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TileLowering.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+bool zyx::kernel::isTileRoot(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return isTile(store.getValue());
+  if (auto convert = dyn_cast<ConvertOp>(op))
+    return isa_and_nonnull<MemoryAttr>(cast<RankedTensorType>(convert.getType()).getEncoding());
+  return isa<ReduceOp, ScanOp, DotOp>(op);
+}
+
+Value zyx::kernel::domainOf(Operation *root) { return root->getOperand(0); }
+
+static int64_t bytesOf(Type type) { return std::max<int64_t>(type.isIndex() ? 8 : type.getIntOrFloatBitWidth() / 8, 1); }
+
+TileLowering::Cone TileLowering::coneOf(ArrayRef<Operation *> roots) {
+  Cone cone;
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work;
+  for (Operation *root : roots) {
+    if (isa<StoreOp>(root))
+      cone.accesses.push_back(root);
+    for (Value operand : root->getOperands())
+      work.push_back(operand);
+  }
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!isTile(value) || !seen.insert(value).second)
+      continue;
+    cone.tiles.push_back(value);
+    if (auto it = evaluator.registers.find(value); it != evaluator.registers.end()) {
+      cone.held = &it->second;
+      continue;
+    }
+    if (evaluator.memory.contains(value) || evaluator.scalars.contains(value))
+      continue;
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      continue;
+    if (isTileRoot(def)) {
+      cone.results.push_back(value);
+      // A staged tile that joins a nest is evaluated there.
+      if (!isa<ConvertOp>(def) || !llvm::is_contained(roots, def))
+        continue;
+    }
+    if (isa<LoadOp>(def))
+      cone.accesses.push_back(def);
+    if (auto load = dyn_cast<LoadOp>(def))
+      cone.complex |= isComplex(load.getView());
+    if (isElementwise(def))
+      ++cone.size;
+    llvm::append_range(work, def->getOperands());
+  }
+  return cone;
+}
+
+int64_t TileLowering::lanesFor(const Cone &cone) {
+  if (cone.held)
+    return cone.held->lanes;
+  if (cone.complex || machine.vectorBytes == 0)
+    return 1;
+  int64_t widest = 1;
+  for (Value tile : cone.tiles)
+    widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
+  return std::max<int64_t>(machine.vectorBytes / widest, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Extents, loops, memory
+//===----------------------------------------------------------------------===//
+
+/// How far an axis goes here. A store that is not in bounds along it sticks out of its view in the
+/// grid's last program; what sticks out is dropped, so no loop goes there, and loads need not either.
+FailureOr<Extent> TileLowering::extentOf(Axis axis, Location loc) {
+  int64_t tile = axes.extent(axis);
+  struct End {
+    Operation *op = nullptr;
+    OpFoldResult base;
+    int64_t viewExtent = 0;
+  };
+  End end;
+  bool whole = false;
+  LogicalResult same = success();
+  auto look = [&](auto access, Value value) {
+    for (auto [dim, a] : llvm::enumerate(axes.of(value))) {
+      if (a != axis)
+        continue;
+      OpFoldResult base = getAsOpFoldResult(access.getIndices()[dim]);
+      int64_t viewExtent = access.getView().getType().getDimSize(dim);
+      std::optional<int64_t> constant = getConstantIntValue(base);
+      bool inside = access.isInBounds(dim) ||
+                    (constant && !ShapedType::isDynamic(viewExtent) && *constant + tile <= viewExtent);
+      bool isStore = isa<StoreOp>(access.getOperation());
+      if (inside) {
+        whole |= isStore;
+      } else if (!end.op) {
+        end = {access, base, viewExtent};
+      } else if (base != end.base || (isStore || isa<LoadOp>(end.op) ? viewExtent != end.viewExtent
+                                                                     : viewExtent < end.viewExtent)) {
+        access.emitOpError("leaves its view elsewhere than another access along the same axis");
+        same = failure();
+      }
+    }
+  };
+  source.walk([&](StoreOp store) {
+    if (isTile(store.getValue()))
+      look(store, store.getValue());
+  });
+  source.walk([&](LoadOp load) {
+    if (isTile(load.getResult()))
+      look(load, load.getResult());
+  });
+  if (failed(same))
+    return failure();
+  if (!end.op)
+    return Extent{tile, {}};
+  if (axes.isCombined(axis))
+    return end.op->emitOpError("may leave its view along an axis that is combined, which would combine `other`");
+  if (whole)
+    return end.op->emitOpError("may leave its view where a store along the same axis does not");
+  if (ShapedType::isDynamic(end.viewExtent))
+    return end.op->emitOpError("may leave a view whose extent is not known");
+  Value base = getValueOrCreateConstantIndexOp(builder, loc, end.base);
+  Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end.viewExtent, loc),
+                                     evaluator.mapping.lookupOrDefault(base));
+  left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
+  return Extent{std::nullopt, left};
+}
+
+Value TileLowering::materialise(Extent extent, Location loc) {
+  return extent.constant ? evaluator.constantIndex(*extent.constant, loc) : extent.value;
+}
+
+void TileLowering::allocate(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  if (!shape.empty() && machine.vectorBytes)
+    shape.back() = llvm::alignTo(shape.back(), machine.vectorBytes / bytesOf(type.getElementType()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(programStart);
+  evaluator.memory[tile] = {
+      AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), Space::Private))};
+}
+
+FailureOr<TileLowering::Accumulators>
+TileLowering::emitLoop(int64_t low, Extent high, int64_t step, Accumulators accs, Location loc,
+                       llvm::function_ref<FailureOr<Accumulators>(Value, Accumulators)> body) {
+  if (high.constant && *high.constant <= low)
+    return accs;
+  Value lower = evaluator.constantIndex(low, loc);
+  if (high.constant && *high.constant <= low + step)
+    return body(lower, accs);
+  auto loop = scf::ForOp::create(builder, loc, lower, materialise(high, loc), evaluator.constantIndex(step, loc), accs);
+  OpBuilder::InsertionGuard guard(builder);
+  // With nothing carried the loop has its terminator already.
+  if (accs.empty())
+    builder.setInsertionPointToStart(loop.getBody());
+  else
+    builder.setInsertionPointToEnd(loop.getBody());
+  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
+  if (failed(results))
+    return failure();
+  if (!accs.empty())
+    scf::YieldOp::create(builder, loc, *results);
+  return Accumulators(loop.getResults());
+}
+
+void TileLowering::setLanes(Point &point, Axis axis, Value position, int64_t lanes, Extent extent, bool partial,
+                            Location loc) {
+  point.positions[axis] = position;
+  point.vectorAxis = axis;
+  point.lanes = lanes;
+  point.activeLanes = Value();
+  point.lastLane = Value();
+  point.mask = Value();
+  if (!partial || lanes == 1)
+    return;
+  std::optional<int64_t> at = getConstantIntValue(position);
+  if (at && extent.constant) {
+    int64_t active = std::clamp<int64_t>(*extent.constant - *at, 0, lanes);
+    if (active == lanes)
+      return;
+    point.activeLanes = evaluator.constantIndex(active, loc);
+    point.lastLane = evaluator.constantIndex(*extent.constant - *at - 1, loc);
+  } else {
+    Value left = arith::SubIOp::create(builder, loc, materialise(extent, loc), position);
+    point.lastLane = arith::SubIOp::create(builder, loc, left, evaluator.constantIndex(1, loc));
+    point.activeLanes = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(lanes, loc));
+    point.activeLanes = arith::MaxSIOp::create(builder, loc, point.activeLanes, evaluator.constantIndex(0, loc));
+  }
+  point.mask = vector::CreateMaskOp::create(builder, loc, VectorType::get(lanes, builder.getI1Type()),
+                                            ValueRange(point.activeLanes));
+}
+
+//===----------------------------------------------------------------------===//
+// Which roots share a nest
+//===----------------------------------------------------------------------===//
+
+/// Roots share a nest if they walk the same axes, combine along the same ones, and none waits for
+/// another's result other than element by element.
+bool TileLowering::joinsPending(Operation *root) {
+  if (pending.empty() || isa<ScanOp, DotOp>(root) || isa<ScanOp, DotOp>(pending.back()))
+    return false;
+  auto walked = [&](Operation *op) {
+    llvm::SmallSetVector<Axis, 4> set;
+    for (Axis axis : axes.of(domainOf(op)))
+      if (axes.extent(axis) != 1)
+        set.insert(axis);
+    SmallVector<Axis> sorted(set.begin(), set.end());
+    llvm::sort(sorted);
+    return sorted;
+  };
+  auto combinedBy = [&](Operation *op) {
+    SmallVector<Axis> result;
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (int64_t dim : reduce.getDims())
+        result.push_back(axes.of(reduce.getInput(), dim));
+    llvm::sort(result);
+    return result;
+  };
+  if (walked(root) != walked(pending.front()))
+    return false;
+  for (Operation *other : pending)
+    if (isa<ReduceOp>(root) && isa<ReduceOp>(other) && combinedBy(root) != combinedBy(other))
+      return false;
+  SmallVector<Operation *> together(pending);
+  together.push_back(root);
+  Cone cone = coneOf(together);
+  // Two tiles in registers may lie there in different vectors.
+  if (llvm::count_if(cone.tiles, [&](Value tile) { return evaluator.registers.contains(tile); }) > 1)
+    return false;
+  for (Value result : cone.results) {
+    Operation *def = result.getDefiningOp();
+    if (llvm::is_contained(pending, def) && !isa<ConvertOp>(def))
+      return false;
+  }
+  return true;
+}
+
+LogicalResult TileLowering::flush() {
+  if (pending.empty())
+    return success();
+  SmallVector<Operation *> roots = std::move(pending);
+  pending.clear();
+  if (auto dot = dyn_cast<DotOp>(roots.front()))
+    return emitDot(dot);
+  if (auto scan = dyn_cast<ScanOp>(roots.front()))
+    return emitScan(scan);
+  return emitNest(roots);
+}
+
+/// A running combination: loops over the other axes around one over the scanned axis.
+LogicalResult TileLowering::emitScan(ScanOp scan) {
+  Location loc = scan.getLoc();
+  Value result = scan.getResult();
+  Type element = cast<RankedTensorType>(scan.getType()).getElementType();
+  Axis scanned = axes.of(result, scan.getDim());
+  SmallVector<Axis> outer;
+  for (Axis axis : axes.of(result))
+    if (axis != scanned)
+      outer.push_back(axis);
+  allocate(result);
+  std::function<LogicalResult(ArrayRef<Axis>, Point)> walk = [&](ArrayRef<Axis> rest, Point point) -> LogicalResult {
+    if (!rest.empty()) {
+      FailureOr<Extent> extent = extentOf(rest.front(), loc);
+      if (failed(extent))
+        return failure();
+      return emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+        Point at = point;
+        at.positions[rest.front()] = i;
+        if (failed(walk(rest.drop_front(), at)))
+          return failure();
+        return Accumulators();
+      });
+    }
+    FailureOr<Extent> extent = extentOf(scanned, loc);
+    if (failed(extent))
+      return failure();
+    Value identity = arith::ConstantOp::create(builder, loc, getIdentity(scan.getKind(), element));
+    return emitLoop(0, *extent, 1, {identity}, loc, [&](Value i, Accumulators accs) -> FailureOr<Accumulators> {
+      Point at = point;
+      at.positions[scanned] = i;
+      FailureOr<Value> value = evaluator.evaluate(scan.getInput(), at);
+      if (failed(value))
+        return failure();
+      Value next = createCombine(builder, loc, scan.getKind(), accs[0], *value);
+      evaluator.storeToMemory(result, scan.getExclusive() ? accs[0] : next, at);
+      return Accumulators{next};
+    });
+  };
+  return walk(outer, Point());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileLowering::lowerOp(Operation &op) {
+  if (isTileRoot(&op)) {
+    if (!joinsPending(&op))
+      if (failed(flush()))
+        return failure();
+    pending.push_back(&op);
+    return success();
+  }
+  bool makesTiles = llvm::any_of(op.getResults(), [](Value v) { return isTile(v); });
+  if (isa<GridOp, scf::ForOp, scf::IfOp>(op)) {
+    if (failed(flush()))
+      return failure();
+    if (makesTiles)
+      return emitTileLoop(op);
+    Operation *copy = builder.cloneWithoutRegions(op, evaluator.mapping);
+    for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions())) {
+      if (from.empty())
+        continue;
+      Block &target = to.emplaceBlock();
+      for (BlockArgument argument : from.getArguments())
+        evaluator.mapping.map(argument, target.addArgument(argument.getType(), argument.getLoc()));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(&target);
+      Block *outerStart = programStart;
+      if (isa<GridOp>(op))
+        programStart = &target;
+      if (failed(lower(from.front())))
+        return failure();
+      builder.clone(*from.front().getTerminator(), evaluator.mapping);
+      programStart = outerStart;
+    }
+    return success();
+  }
+  if (makesTiles)
+    return success(); // Evaluated where it is used.
+  builder.clone(op, evaluator.mapping);
+  return success();
+}
+
+LogicalResult TileLowering::lower(Block &block) {
+  if (!programStart)
+    programStart = builder.getInsertionBlock();
+  for (Operation &op : block.without_terminator())
+    if (failed(lowerOp(op)))
+      return failure();
+  return flush();
+}
