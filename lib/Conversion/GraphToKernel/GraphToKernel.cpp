@@ -35,6 +35,7 @@ public:
 
 private:
   LogicalResult wrapOps();
+  LogicalResult checkSizes();
   plan::FuncOp createFunction();
   LogicalResult launch(GroupOp group);
   Value createConstant(Location loc, DenseElementsAttr value);
@@ -85,8 +86,23 @@ LogicalResult Planner::wrapOps() {
   return success();
 }
 
+/// Views and the products of a contraction may be larger than any memory; what becomes a buffer may
+/// not.
+LogicalResult Planner::checkSizes() {
+  auto refusal = [](Type tensor) { return byteSize(*toPlainType(tensor)).status(); };
+  for (unsigned i = 0; i != entry.getNumResults(); ++i)
+    if (Status status = refusal(entry.getResultTypes()[i]); !status.isOk())
+      return entry.emitError() << "result '" << getResultName(entry, i)
+                               << "': " << status.message();
+  for (auto group : entry.getBody().getOps<GroupOp>())
+    for (Type type : group.getResultTypes())
+      if (Status status = refusal(type); !status.isOk())
+        return group.emitError() << "a result of this kernel: " << status.message();
+  return success();
+}
+
 plan::BufferType Planner::getBufferType(Type tensor) {
-  // The graph's verifiers have accepted the type.
+  // checkSizes has accepted it.
   return plan::BufferType::get(builder.getContext(), *toPlainType(tensor));
 }
 
@@ -175,7 +191,7 @@ LogicalResult Planner::launch(GroupOp group) {
 }
 
 LogicalResult Planner::plan() {
-  if (failed(wrapOps()))
+  if (failed(wrapOps()) || failed(checkSizes()))
     return failure();
   plan::FuncOp function = createFunction();
   symbols.remove(entry);

@@ -83,3 +83,23 @@ func.func @not_of_the_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // expected-error @+1 {{'func.func' op needs a body of one block to become a plan}}
 func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// expected-error @+1 {{result 'y': the tensor f32[1000000, 1000000] has 4000000000000 bytes, more than the largest size}}
+func.func @large_result(%x: tensor<1000000x1xf32>) -> (tensor<1000000x1000000xf32> {graph.name = "y"}) {
+  %y = graph.expand %x : tensor<1000000x1xf32> -> tensor<1000000x1000000xf32>
+  return %y : tensor<1000000x1000000xf32>
+}
+
+// -----
+
+func.func @large_temporary(%x: tensor<1000000x1xf32>) -> tensor<1000000xf32> {
+  // expected-error @+1 {{a result of this kernel: the tensor f32[1000000, 1000000] has 4000000000000 bytes}}
+  %0 = graph.group(%a = %x : tensor<1000000x1xf32>) -> tensor<1000000x1000000xf32> {
+    %1 = graph.expand %a : tensor<1000000x1xf32> -> tensor<1000000x1000000xf32>
+    graph.yield %1 : tensor<1000000x1000000xf32>
+  }
+  %2 = graph.reduce add %0 dims = [0] : tensor<1000000x1000000xf32> -> tensor<1000000xf32>
+  return %2 : tensor<1000000xf32>
+}
