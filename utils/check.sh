@@ -17,6 +17,9 @@ for option in "$@"; do
   esac
 done
 folder=$zyx_root/build/$preset
+# LLVM's headers poison memory of their allocators, which its library, built without the sanitizer,
+# then hands out.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0}
 began=$SECONDS passed=0 failed=0
 failures=()
 

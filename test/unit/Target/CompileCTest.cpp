@@ -4,35 +4,34 @@
 //===----------------------------------------------------------------------===//
 #include "SharedObject.h"
 
+#include "zyx/Base/TempFolder.h"
 #include "zyx/Target/Text/C.h"
 
 #include "gtest/gtest.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 using namespace zyx;
 using namespace zyx::target;
 
-namespace {
-size_t temporaryFolders() {
-  size_t count = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(testing::TempDir()))
-    count += entry.path().filename().string().rfind("zyx-", 0) == 0;
-  return count;
-}
-} // namespace
-
 TEST(CompileC, CompilesAndLeavesNothingBehind) {
-  setenv("TMPDIR", testing::TempDir().c_str(), 1);
-  size_t before = temporaryFolders();
+  // A folder of its own: other tests make temporary files at the same time.
+  auto parent = TempFolder::create();
+  ASSERT_TRUE(parent) << parent.status().toString();
+  const std::string folder = std::filesystem::path(parent->file("x")).parent_path();
+  const char *before = std::getenv("TMPDIR");
+  const std::string restored = before ? before : "";
+  setenv("TMPDIR", folder.c_str(), 1);
   auto bytes = compileC("int answer(void) { return 42; }\n");
+  setenv("TMPDIR", restored.c_str(), 1);
   ASSERT_TRUE(bytes) << bytes.status().toString();
   SharedObject object(*bytes);
   auto *answer = object.find<int (*)()>("answer");
   ASSERT_TRUE(answer) << object.error();
   EXPECT_EQ(answer(), 42);
-  EXPECT_EQ(temporaryFolders(), before);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
 TEST(CompileC, RefusedTextGivesTheCompilersMessage) {
