@@ -1,0 +1,101 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
+#define ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
+
+#include "Language.h"
+
+#include "zyx/Base/Status.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace zyx::target {
+
+/// What stands for a `$x` of a template.
+struct Hole {
+  char name;
+  std::string text;
+};
+
+/// The text with its holes filled.
+std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
+
+/// Where the elements of a view lie.
+struct Place {
+  std::string array;
+  Element element;
+  std::string offsetText;
+  llvm::SmallVector<std::string> strides;
+};
+
+/// The walk over one kernel: structure in Printer.cpp, memory and values in PrintValues.cpp.
+class KernelPrinter {
+public:
+  explicit KernelPrinter(const Language &language) : lang(language) {}
+  Status print(kernel::FuncOp func);
+  std::string text;
+
+private:
+  Status print(mlir::Operation *op);
+  Status print(mlir::Block &block);
+  Status print(kernel::GridOp grid);
+  Status print(mlir::scf::ForOp loop);
+  Status print(mlir::scf::IfOp branch);
+  Status print(mlir::scf::WhileOp loop);
+  Status print(kernel::ViewOp view);
+  Status print(kernel::AllocOp alloc);
+  Status print(kernel::SubviewOp subview);
+  Status print(kernel::LoadOp load);
+  Status print(kernel::StoreOp store);
+  Status print(mlir::arith::ConstantOp constant);
+  Status printExtended(mlir::Operation *op);
+  Status printConversion(mlir::Operation *op);
+  Status printExpression(mlir::Operation *op);
+
+  static Status refuse(mlir::Operation *op, const llvm::Twine &why);
+  Result<Element> elementOf(mlir::Operation *op, mlir::Type type);
+  Result<const OpText *> textOf(mlir::Operation *op, Element element);
+  bool isDead(mlir::Operation *op);
+
+  void line(const llvm::Twine &content) { text += std::string(2 * depth, ' ') + content.str() + '\n'; }
+  /// Declares a value that has this expression.
+  void define(mlir::Value value, Element element, const std::string &expression);
+  std::string fresh(const char *prefix) { return prefix + std::to_string(counter++); }
+  const std::string &name(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
+  const std::string &bind(mlir::Value value, std::string text) {
+    return names[value.getAsOpaquePointer()] = std::move(text);
+  }
+  const char *valueType(Element element) { return lang.values[static_cast<size_t>(element)]; }
+  const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
+  std::string integer(Element element, uint64_t value);
+  std::string indexLiteral(int64_t value) { return integer(lang.index, static_cast<uint64_t>(value)); }
+  /// An expression over the symbols of a view.
+  std::string expression(mlir::AffineExpr expr, mlir::ValueRange symbols);
+  std::string sum(const std::string &a, const std::string &b);
+  std::string product(const std::string &a, const std::string &b);
+  std::string linear(const Place &place, mlir::ValueRange indices);
+  const Place &placeOf(mlir::Value view);
+  /// variables = values, as if at once.
+  void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
+              llvm::ArrayRef<Element> elements);
+  Status elementsOf(mlir::Operation *op, mlir::TypeRange types, llvm::SmallVectorImpl<Element> &elements);
+
+  const Language &lang;
+  /// References to its strings stay valid while it grows.
+  std::unordered_map<void *, std::string> names;
+  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Operation *, bool> dead;
+  unsigned counter = 0, depth = 0;
+  int64_t privateBytes = 0;
+};
+
+} // namespace zyx::target
+
+#endif // ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
