@@ -438,3 +438,13 @@ func.func @f(%a: tensor<4xf32>) {
   %w = kernel.convert %a : tensor<4xf32> -> tensor<5xf32>
   return
 }
+
+// -----
+
+kernel.func @narrow_sum() {
+  %a = arith.constant dense<1.0> : tensor<2x2xf32>
+  %z = arith.constant dense<0.0> : tensor<2x2xf16>
+  // expected-error@+1 {{sums up products of 'f32' in 'f16'}}
+  %d = kernel.dot %a, %a, %z : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf16>
+  kernel.return
+}

@@ -151,3 +151,15 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   kernel.store %t, %y0[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x[%n] map <[<[8] strides [1] valid [0 : s0]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error@+1 {{reads through several blocks or a valid interval whose numbers are not known}}
+  %t = kernel.load %v[%c0] in_bounds [true] : !kernel.view<8xf32, global> -> tensor<8xf32>
+  kernel.store %t, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}

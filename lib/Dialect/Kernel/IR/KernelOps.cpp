@@ -51,9 +51,11 @@ TypedAttr zyx::kernel::getIdentity(Combine kind, Type type) {
     case Combine::Mul:
       return b.getFloatAttr(type, 1.0);
     case Combine::Max:
-      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
-    case Combine::Min:
-      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/false));
+    case Combine::Min: {
+      bool negative = kind == Combine::Max;
+      return b.getFloatAttr(type, APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, negative)
+                                                                      : APFloat::getLargest(semantics, negative));
+    }
     default:
       // -0 is the identity of addition: 0 + -0 is 0, and -0 + -0 stays -0.
       return b.getFloatAttr(type, APFloat::getZero(semantics, /*Negative=*/true));
@@ -375,6 +377,11 @@ LogicalResult DotOp::verify() {
   bool isFloat = isa<FloatType>(acc.getElementType());
   if (isa<FloatType>(lhs.getElementType()) != isFloat || isa<FloatType>(rhs.getElementType()) != isFloat)
     return emitOpError("mixes integers and floating point");
+  for (Type factor : {lhs.getElementType(), rhs.getElementType()})
+    if (factor != acc.getElementType() &&
+        (factor.isIndex() || acc.getElementType().isIndex() ||
+         factor.getIntOrFloatBitWidth() >= acc.getElementType().getIntOrFloatBitWidth()))
+      return emitOpError() << "sums up products of " << factor << " in " << acc.getElementType();
   return success();
 }
 

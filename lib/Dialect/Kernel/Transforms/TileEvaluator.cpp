@@ -206,7 +206,17 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
   });
 }
 
+/// Refuses what loadThroughMap cannot compute.
+static LogicalResult checkMap(Operation *op, Value view) {
+  auto viewOp = view.getDefiningOp<ViewOp>();
+  if (viewOp && isComplex(view) && viewOp.getMap().getNumSymbols() != 0)
+    return op->emitOpError("reads through several blocks or a valid interval whose numbers are not known");
+  return success();
+}
+
 FailureOr<Value> TileEvaluator::evaluateLoad(LoadOp load, Point &point) {
+  if (failed(checkMap(load, load.getView())))
+    return failure();
   Location loc = load.getLoc();
   SmallVector<Value> indices;
   std::optional<unsigned> vectorDim;
@@ -301,6 +311,8 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value 
 }
 
 FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
+  if (failed(checkMap(gather, gather.getView())))
+    return failure();
   Location loc = gather.getLoc();
   Value view = mapping.lookupOrDefault(gather.getView());
   ViewType type = gather.getView().getType();

@@ -205,8 +205,9 @@ def Kernel_DotOp : Kernel_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Contraction of two tiles";
   let description = [{
     `result[..., m, n] = acc[..., m, n] + sum over k of lhs[..., m, k] * rhs[..., k, n]`, both factors
-    converted to the accumulator's element type, integers as signed ones, before they are multiplied. In floating point the order of
-    the sum and the use of fused multiply-add are free; integers wrap. Leading dimensions are batches.
+    converted to the accumulator's element type, which is not narrower (integers as signed ones), before
+    they are multiplied. In floating point the order of the sum and the use of fused multiply-add are
+    free; integers wrap. Leading dimensions are batches.
   }];
   let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc);
   let results = (outs Kernel_Tile:$result);
@@ -321,7 +322,8 @@ def Kernel_ConvertOp : Kernel_Op<"convert", [Pure]> {
 // Threads and workgroups
 //===----------------------------------------------------------------------===//
 
-def Kernel_IdOp : Kernel_Op<"id", [Pure]> {
+// It reads who runs it: a pure op inside a role would be merged with one before the roles.
+def Kernel_IdOp : Kernel_Op<"id", [MemoryEffects<[MemRead]>]> {
   let summary = "Which thread or workgroup this is";
   let description = [{
     `thread`: within the workgroup, or inside a role within its instance. `workgroup` and
