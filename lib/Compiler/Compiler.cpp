@@ -39,8 +39,8 @@ public:
   void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
     llvm::raw_string_ostream stream(text);
     if (auto place = remark.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-      stream << place.getFilename().getValue() << ':' << place.getLine() << ':'
-             << place.getColumn() << ": ";
+      stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
+             << ": ";
     stream << remark.getMsg() << '\n';
   }
 
@@ -128,8 +128,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
       std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
   mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context.get());
   if (stopAfter) {
-    ZYX_ASSIGN_OR_RETURN(std::string text, pipelines::compileToText(*module, options, *stopAfter,
-                                                                    result.stages));
+    ZYX_ASSIGN_OR_RETURN(std::string text,
+                         pipelines::compileToText(*module, options, *stopAfter, result.stages));
     result.output = toBytes(text);
     return Status::ok();
   }
@@ -141,8 +141,7 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
 }
 
 /// The caller's struct in our size: members that the caller does not know are zero.
-template <typename Args>
-bool copyArgs(const Args *from, Args &to) {
+template <typename Args> bool copyArgs(const Args *from, Args &to) {
   if (!from || from->struct_size < sizeof(size_t) + sizeof(zyx_compiler_bytes))
     return false;
   std::memcpy(static_cast<void *>(&to), from, std::min(from->struct_size, sizeof(Args)));

@@ -25,7 +25,8 @@ public:
       : name(std::move(name)), stages(stages), begin(std::chrono::steady_clock::now()) {}
   ~Timer() {
     auto elapsed = std::chrono::steady_clock::now() - begin;
-    stages.push_back({std::move(name), static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count())});
+    stages.push_back(
+        {std::move(name), static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count())});
   }
 
 private:

@@ -120,8 +120,7 @@ Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text,
   return graphs;
 }
 
-Result<Compiled> Compiler::compile(const graph::Graph &graph,
-                                   const CompileOptions &options) const {
+Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options) const {
   std::vector<std::byte> bytes = graph.serialize();
   zyx_compiler_compile_args args = {};
   args.struct_size = sizeof(args);

@@ -158,7 +158,17 @@ Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
 Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &options) {
   graph.bindParameters();
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  return opened->compile(graph, options);
+  if (!options.stopAfter.empty())
+    return opened->compile(graph, options);
+  const std::string key = graph.canonicalHash().toHex() + options.target + "/" + graph.name;
+  auto found = artifacts.find(key);
+  if (found == artifacts.end()) {
+    ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+    return artifacts.emplace(key, std::move(compiled)).first->second;
+  }
+  Compiled kept = found->second;
+  kept.stages.clear();
+  return kept;
 }
 
 Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,

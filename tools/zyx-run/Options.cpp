@@ -49,12 +49,11 @@ examples:
 )";
 
 static Status badValue(std::string_view option, std::string_view value, const char *wanted) {
-  return Status::invalidArgument("--" + std::string(option) + "=" + std::string(value) + ": is no " +
-                                 wanted);
+  return Status::invalidArgument("--" + std::string(option) + "=" + std::string(value) +
+                                 ": is no " + wanted);
 }
 
-template <typename Number>
-static bool parseNumber(std::string_view text, Number &value) {
+template <typename Number> static bool parseNumber(std::string_view text, Number &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }

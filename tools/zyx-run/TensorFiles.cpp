@@ -28,8 +28,9 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
   InputSpec spec;
   size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
-    return Status::invalidArgument("--input=" + std::string(text) +
-                                   ": is not NAME=FILE, NAME=FILE:TENSOR, or one of them with [BEGIN:END]");
+    return Status::invalidArgument(
+        "--input=" + std::string(text) +
+        ": is not NAME=FILE, NAME=FILE:TENSOR, or one of them with [BEGIN:END]");
   spec.name = text.substr(0, equals);
   std::string_view rest = text.substr(equals + 1);
   size_t bracket = rest.back() == ']' ? rest.rfind('[') : std::string_view::npos;
@@ -37,7 +38,8 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
     std::string_view range = rest.substr(bracket + 1, rest.size() - bracket - 2);
     size_t colon = range.find(':');
     auto begin = parseNumber(range.substr(0, colon));
-    auto end = colon == std::string_view::npos ? std::nullopt : parseNumber(range.substr(colon + 1));
+    auto end =
+        colon == std::string_view::npos ? std::nullopt : parseNumber(range.substr(colon + 1));
     if (!begin || !end || *begin > *end)
       return Status::invalidArgument("--input=" + std::string(text) + ": '[" + std::string(range) +
                                      "]' is no range of rows [BEGIN:END]");
@@ -82,8 +84,8 @@ Result<HostTensor> run::sliceRows(HostTensor tensor, int64_t begin, int64_t end)
     return Status::invalidArgument("has no rows " + std::to_string(begin) + " to " +
                                    std::to_string(end) + ": it is " + toString(tensor.type));
   size_t row = shape.front() == 0 ? 0 : tensor.data.size() / shape.front();
-  tensor.data = std::vector<std::byte>(tensor.data.begin() + begin * row,
-                                       tensor.data.begin() + end * row);
+  tensor.data =
+      std::vector<std::byte>(tensor.data.begin() + begin * row, tensor.data.begin() + end * row);
   shape.front() = end - begin;
   return tensor;
 }
@@ -116,8 +118,7 @@ static uint64_t nextRandom(uint64_t &state) {
   return z ^ (z >> 31);
 }
 
-template <typename T>
-static void store(std::byte *to, T value) {
+template <typename T> static void store(std::byte *to, T value) {
   std::memcpy(to, &value, sizeof(value));
 }
 

@@ -73,8 +73,8 @@ Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &opt
   }
   Clock::time_point begin = Clock::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
-  ZYX_ASSIGN_OR_RETURN(graph::Graph graph, session::selectEntry(std::move(graphs), options.entry,
-                                                               options.file));
+  ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
+                       session::selectEntry(std::move(graphs), options.entry, options.file));
   auto parsing = std::chrono::nanoseconds(Clock::now() - begin).count();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
@@ -210,8 +210,7 @@ Status runProgram(const Options &options) {
   ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> outputs, executable->readOutputs());
   std::string text = options.remarks ? executable->remarks : std::string();
   if (options.print) {
-    ZYX_ASSIGN_OR_RETURN(std::string printed,
-                         toText(*executable, outputs, options.printTemplate));
+    ZYX_ASSIGN_OR_RETURN(std::string printed, toText(*executable, outputs, options.printTemplate));
     text += printed;
   }
   // All files are encoded before the first is written.

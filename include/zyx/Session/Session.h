@@ -68,7 +68,8 @@ public:
   /// Every entry of a file of MLIR text. Parameters follow the arguments as inputs.
   Result<std::vector<graph::Graph>> readGraphs(const std::string &path);
 
-  /// An artifact for a target, or the text of a phase.
+  /// An artifact for a target, or the text of a phase. Artifacts are kept: a graph that computes the
+  /// same is compiled once per target.
   Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
@@ -82,6 +83,8 @@ private:
   Result<Compiler *> compiler();
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
+  /// By hash, entry and target.
+  std::map<std::string, Compiled> artifacts;
   std::map<std::string, std::shared_ptr<runtime::Device>> devices;
 };
 

@@ -77,9 +77,9 @@ private:
         })
         .Case([&](LaunchOp launch) { return addLaunch(launch); })
         .Case([&](CopyOp copy) {
-          return addCommand(copy, artifact::Copy{refTo(copy.getSource()),
-                                                 refTo(copy.getDestination()),
-                                                 sizeOf(copy.getSource())});
+          return addCommand(copy,
+                            artifact::Copy{refTo(copy.getSource()), refTo(copy.getDestination()),
+                                           sizeOf(copy.getSource())});
         })
         .Case([&](FillOp fill) {
           DType dtype = cast<BufferType>(fill.getDestination().getType()).getDtype();
@@ -127,7 +127,8 @@ private:
       for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
         std::optional<int64_t> constant = getConstantIntValue(extent);
         if (!constant)
-          return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
+          return refuse(op,
+                        "launches '" + op.getKernel() + "', whose grid is known at run time only");
         programs.push_back(llvm::divideCeil(*constant, step));
       }
       for (int64_t leading : ArrayRef(programs).drop_back(3))

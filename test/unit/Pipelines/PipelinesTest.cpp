@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Pipelines/InitAll.h"
 
 #include "mlir/Parser/Parser.h"
 

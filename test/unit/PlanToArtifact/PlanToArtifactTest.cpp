@@ -110,19 +110,25 @@ TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
     plan.func @main() {
       %t = plan.alloc : !plan.buffer<f32[4]>
       plan.return
-    })").status().message(),
+    })")
+                  .status()
+                  .message(),
               HasSubstr("entry 'main': plan.alloc is nothing that an artifact can hold"));
   EXPECT_THAT(convert(std::string(kernels) + R"(
     plan.func @main(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
       %0 = plan.launch @dynamic outs(%y : !plan.buffer<f32[4]>) scalars [4]
       plan.return
-    })").status().message(),
+    })")
+                  .status()
+                  .message(),
               HasSubstr("launches 'dynamic', whose grid is known at run time only"));
   EXPECT_THAT(convert(R"(
     func.func private @host(!plan.buffer<f32[4]>)
     plan.func @main(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
       %0 = plan.launch @host outs(%y : !plan.buffer<f32[4]>)
       plan.return
-    })").status().message(),
+    })")
+                  .status()
+                  .message(),
               HasSubstr("launches 'host', which is no kernel.func"));
 }

@@ -103,5 +103,12 @@ TEST(SessionTest, CompilesAndRuns) {
     ASSERT_TRUE((*executable)->run().isOk());
   EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
   EXPECT_THAT(toString((*executable)->stages), HasSubstr(" ms (graph "));
+
+  // The same graph again needs no compiler.
+  auto again = session.prepare(sum(), "cpu");
+  ASSERT_TRUE(again.isOk());
+  ASSERT_EQ((*again)->stages.size(), 1u);
+  EXPECT_EQ((*again)->stages[0].name, "load");
+  EXPECT_EQ((*again)->numKernels, 1u);
 }
 #endif

@@ -17,7 +17,9 @@ using namespace zyx::plan;
 #define GET_OP_CLASSES
 #include "zyx/Dialect/Plan/IR/PlanOps.cpp.inc"
 
-static uint64_t bufferBytes(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
+static uint64_t bufferBytes(Value buffer) {
+  return cast<BufferType>(buffer.getType()).getByteSize();
+}
 
 Storage zyx::plan::getStorage(Value buffer) {
   if (auto slice = buffer.getDefiningOp<SliceOp>()) {
@@ -45,9 +47,8 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, Fu
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(inputs, results);
-  };
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(inputs, results); };
   return function_interface_impl::parseFunctionOp(
       parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
       getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
@@ -83,8 +84,8 @@ LogicalResult FuncOp::verify() {
     if (name.empty())
       return emitOpError("argument #") << i << " has an empty name";
     if (!(input ? inputs : outputs).insert(name.getValue()).second)
-      return emitOpError("has two ") << (input ? "inputs" : "outputs") << " named '"
-                                     << name.getValue() << "'";
+      return emitOpError("has two ")
+             << (input ? "inputs" : "outputs") << " named '" << name.getValue() << "'";
   }
   unsigned arenas = llvm::range_size(getBody().getOps<ArenaOp>());
   if (arenas > 1)
@@ -107,13 +108,12 @@ LogicalResult SliceOp::verify() {
   if (!getArena().getDefiningOp<ArenaOp>())
     return emitOpError("cuts from something that is no plan.arena");
   if (getOffset() % alignment != 0)
-    return emitOpError("begins at byte ") << getOffset() << ", which is no multiple of "
-                                          << alignment;
+    return emitOpError("begins at byte ")
+           << getOffset() << ", which is no multiple of " << alignment;
   Storage storage = getStorage(getResult());
   uint64_t size = bufferBytes(getArena());
   if (storage.begin > size || storage.end > size)
-    return emitOpError("ends at byte ")
-           << storage.end << " of an arena of " << size << " bytes";
+    return emitOpError("ends at byte ") << storage.end << " of an arena of " << size << " bytes";
   return success();
 }
 
@@ -166,8 +166,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("launches '") << getKernel() << "', which is no kernel";
   size_t passed = getIns().size() + getOuts().size() + getScalars().size();
   if (function.getNumArguments() != passed)
-    return emitOpError("passes ") << passed << " arguments to '" << getKernel()
-                                  << "', which has " << function.getNumArguments();
+    return emitOpError("passes ") << passed << " arguments to '" << getKernel() << "', which has "
+                                  << function.getNumArguments();
   return success();
 }
 
@@ -186,7 +186,7 @@ LogicalResult FillOp::verify() {
   zyx::DType dtype = cast<BufferType>(getDestination().getType()).getDtype();
   int64_t bytes = zyx::byteSize(dtype);
   if (bytes < 8 && (static_cast<uint64_t>(getBits()) >> (8 * bytes)) != 0)
-    return emitOpError("has bits beyond the ") << bytes << " bytes of "
-                                               << StringRef(zyx::toString(dtype));
+    return emitOpError("has bits beyond the ")
+           << bytes << " bytes of " << StringRef(zyx::toString(dtype));
   return verifyCommand(*this);
 }

@@ -80,8 +80,7 @@ void AssignArena::runOnOperation() {
     }
     auto type = cast<BufferType>(op.getType());
     uint64_t size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
-    temporaries.push_back({op, life->second.first, life->second.second, size,
-                           temporaries.size()});
+    temporaries.push_back({op, life->second.first, life->second.second, size, temporaries.size()});
   }
   if (temporaries.empty())
     return;
@@ -113,8 +112,9 @@ void AssignArena::runOnOperation() {
     temporary.op.getResult().replaceAllUsesWith(slice);
     temporary.op.erase();
   }
-  remark::passed(func.getLoc(),
-                 remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
+  remark::passed(
+      func.getLoc(),
+      remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
       << llvm::formatv("{0} temporaries of {1} bytes in an arena of {2}", temporaries.size(), total,
                        arenaSize)
              .str();

@@ -38,8 +38,7 @@ struct InsertWaits : zyx::plan::impl::InsertWaitsPassBase<InsertWaits> {
 } // namespace
 
 void InsertWaits::runOnOperation() {
-  SmallVector<CommandOpInterface> commands(
-      getOperation().getBody().getOps<CommandOpInterface>());
+  SmallVector<CommandOpInterface> commands(getOperation().getBody().getOps<CommandOpInterface>());
   SmallVector<Access> accesses;
   // For each command, the earlier ones that are over when it starts.
   SmallVector<llvm::BitVector> before;
