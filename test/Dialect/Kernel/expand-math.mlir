@@ -60,14 +60,6 @@ func.func @what_machines_have_stays(%x: f32) -> f32 {
 
 // -----
 
-func.func @sine_of_f64(%x: f64) -> f64 {
-  // expected-error @+1 {{'math.sin' op has no expansion for f64, only for narrower floats}}
-  %0 = math.sin %x : f64
-  return %0 : f64
-}
-
-// -----
-
 func.func @exp_of_f8(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
   // expected-error @+1 {{'math.exp' op has no expansion for elements of type 'f8E5M2'}}
   %0 = math.exp %x : tensor<4xf8E5M2>

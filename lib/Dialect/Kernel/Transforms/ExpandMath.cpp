@@ -50,18 +50,11 @@ static Expansion findExpansion(Operation *op) {
       .Default([](Operation *) { return Expansion(); });
 }
 
-/// True where there is an expansion for f32 alone.
-static bool isOnlyForF32(Operation *op) {
-  return isa<math::SinOp, math::CosOp, math::TanOp, arith::RemFOp>(op);
-}
-
 static LogicalResult expandOp(Operation *op, const Expansion &expansion) {
   Type type = op->getResult(0).getType();
   Type element = getElementTypeOrSelf(type);
   if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
     return op->emitOpError("has no expansion for elements of type ") << element;
-  if (element.isF64() && isOnlyForF32(op))
-    return op->emitOpError("has no expansion for f64, only for narrower floats");
 
   OpBuilder builder(op);
   Emitter emitter(builder, op->getLoc());

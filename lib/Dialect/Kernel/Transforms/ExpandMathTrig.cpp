@@ -2,15 +2,18 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Sine, cosine and tangent of f32 over its whole range, and exact remainders.
+// Sine, cosine and tangent over the whole range of f32 and f64, and exact remainders.
 //===----------------------------------------------------------------------===//
 #include "ExpandMathEmitter.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
 namespace zyx::kernel::expand {
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
 // Argument reduction
@@ -24,19 +27,19 @@ struct Reduced {
 };
 } // namespace
 
-/// 2/pi in pieces of 28 bits: the product of a piece and the 24 digits of an f32 is exact in f64.
-static constexpr uint32_t twoOverPi[] = {0xa2f9836, 0xe4e4415, 0x29fc275, 0x7d1f534,
+/// 2/pi in pieces of 28 bits, for f32: the product of a piece and the 24 digits of an f32 is exact in f64.
+static constexpr uint32_t pieces28[] = {0xa2f9836, 0xe4e4415, 0x29fc275, 0x7d1f534,
                                          0xddc0db6, 0x295993c, 0x439041f};
 
 static double piece(unsigned index) {
-  return std::ldexp(double(twoOverPi[index]), -28 * int(index + 1));
+  return std::ldexp(double(pieces28[index]), -28 * int(index + 1));
 }
 
 /// Multiplies |x| by 2/pi and keeps what is left of whole numbers. Four pieces always suffice: those
 /// before them make products that are multiples of 4 for a large x, those behind them are too small to
 /// matter. Sums are exact until the last, so that nothing is lost where x is nearly a multiple of
 /// pi/2; an f32 comes no nearer than 2^-31.
-static Reduced reduce(Num size) {
+static Reduced reduceF32(Num size) {
   Num x = toFormat(size, Float64Type::get(size.type().getContext()));
   Num below53 = x < 0x1p53, below81 = x < 0x1p81, below109 = x < 0x1p109;
   auto pieceAt = [&](unsigned k) {
@@ -56,18 +59,101 @@ static Reduced reduce(Num size) {
   return {toBits(quadrant + 0x1.8p52), sum * 1.57079632679489661923};
 }
 
-// The rest is at hand in f64, where a short polynomial leaves one rounding to f32 at the end.
+/// 2/pi in pieces of 26 bits, for f64.
+static constexpr uint32_t pieces26[] = {
+    0x28be60d, 0x2e4e441, 0x14a7f09, 0x357d1f5, 0xd37703, 0x1b62959, 0x24f10e4, 0x41fe51,
+    0x18eaf7a, 0x3bc561b, 0x1c91b8e, 0x2424dd2, 0x3801924, 0x2eea09d, 0x64873f, 0x21deb1c,
+    0x2c4a69c, 0x3ee8823, 0x17d4bae, 0x34484e9, 0x271c09a, 0x345f7e4, 0x4e6475, 0x2398353,
+    0xe7d272, 0x45f8bb, 0x37e4a0e, 0x31ff897, 0x3ff7816, 0x180fef2, 0x3c462d6, 0x20a6d1f,
+    0x1b4d9fb, 0xf27cb0, 0x26dd3d1, 0x23f669e, 0x17fa8b5, 0x3527bac, 0x1faf97c, 0x17b3d07,
+    0xe7de29, 0x1292ea6, 0x2fed7ec, 0x11f8d5d, 0x21580c, 0x3046fc7};
 
-/// sin(r) for |r| <= pi/4: 2^-27.9.
-static Num sinPolynomial(Num r) {
-  Num z = r * r;
-  return fma(r * z, polynomial(z, {-1.666665375e-1, 8.33211001e-3, -1.950856531e-4}), r);
+/// Adds `term` to the pair (high, low) without an error above 2^-53 of low.
+static void addTo(Num &high, Num &low, Num term) {
+  Num sum = high + term;
+  Num part = sum - high;
+  low = low + ((high - (sum - part)) + (term - part));
+  high = sum;
 }
 
-/// cos(r) for |r| <= pi/4: 2^-32.7.
-static Num cosPolynomial(Num r) {
+/// The same for f64, in two halves of 26 and 27 digits. The eight pieces that matter are those behind
+/// the first w, where |x| / 2^(26 w) is below 2^80; they are found by selects, one round for each bit of
+/// w. An f64 comes as near as 2^-62 to a multiple of pi/2, so that the sum is a pair.
+static Reduced reduceF64(Num x) {
+  constexpr unsigned numPieces = 8;
+  Num exponent = toBits(x) >> 52;
+  Num above = exponent - exponent.emitter->bits(exponent, 1023 + 54);
+  above = select(above < 0.0, 0.0, above);
+  // above / 26, exact for every exponent.
+  Num w = (above * exponent.emitter->bits(exponent, 2521)) >> 16;
+  SmallVector<Num> pieces;
+  for (uint32_t value : pieces26)
+    pieces.push_back(x.emitter->constant(x, value));
+  for (unsigned bit = 32; bit != 0; bit /= 2) {
+    Num isSet = (w & w.emitter->bits(w, bit)) != 0.0;
+    // w is at most 37.
+    unsigned count = std::min<unsigned>(bit == 32 ? 37 - 32 + numPieces : bit - 1 + numPieces,
+                                        pieces.size() - bit);
+    for (unsigned i = 0; i != count; ++i)
+      pieces[i] = select(isSet, pieces[i + bit], pieces[i]);
+  }
+
+  Num scale = (w.emitter->bits(w, 1023) - w * w.emitter->bits(w, 26)) << 52;
+  Num scaled = x * fromBits(scale);
+  Num head = fromBits(toBits(scaled) & w.emitter->bits(w, ~uint64_t(0) << 27));
+  Num tail = scaled - head;
+  Num zero = x.emitter->constant(x, 0);
+  Num high = zero, low = zero, quadrant = zero;
+  auto add = [&](Num term, unsigned level) {
+    // Multiples of 4 do not count; from level 3 on there are none.
+    if (level < 3)
+      term = fma(nearest(term * 0.25), -4.0, term);
+    addTo(high, low, term);
+    if (level < 4) {
+      Num whole = nearest(high);
+      high = high - whole;
+      quadrant = quadrant + whole;
+    }
+    // What cancelled in high is made up from low.
+    Num rest = low;
+    low = zero;
+    addTo(high, low, rest);
+  };
+  for (unsigned level = 0; level != numPieces; ++level) {
+    add(head * (pieces[level] * std::ldexp(1.0, -26 * int(level + 1))), level);
+    if (level != 0)
+      add(tail * (pieces[level - 1] * std::ldexp(1.0, -26 * int(level))), level);
+  }
+  const double halfPi = 1.5707963267948966, halfPiLow = 6.1232339957367658861e-17;
+  Num rest = high * halfPi;
+  Num restLow = fma(high, halfPi, negate(rest)) + fma(high, halfPiLow, low * halfPi);
+  // Small arguments are their own rest, and their products with the pieces might be denormal.
+  return {toBits(quadrant + 0x1.8p52), select(x < 0.78, x, rest + restLow)};
+}
+
+static Reduced reduce(Num size) {
+  return size.width() == 64 ? reduceF64(size) : reduceF32(size);
+}
+
+// The rest of an f32 is at hand in f64, where a short polynomial leaves one rounding at the end.
+
+/// sin(r) for |r| <= pi/4: 2^-27.9 for f32, 2^-58.0 for f64.
+static Num sinPolynomial(Num r, bool isF64) {
   Num z = r * r;
-  Num p = polynomial(z, {4.166664556e-2, -1.388729899e-3, 2.443028643e-5});
+  Num p = isF64 ? polynomial(z, {-1.66666666666666324e-1, 8.33333333332245824e-3,
+                                 -1.98412698298173134e-4, 2.75573136891301767e-6,
+                                 -2.50507569783357219e-8, 1.58966979497374334e-10})
+                : polynomial(z, {-1.666665375e-1, 8.33211001e-3, -1.950856531e-4});
+  return fma(r * z, p, r);
+}
+
+/// cos(r) for |r| <= pi/4: 2^-32.7 for f32, 2^-63.9 for f64.
+static Num cosPolynomial(Num r, bool isF64) {
+  Num z = r * r;
+  Num p = isF64 ? polynomial(z, {4.1666666666666595e-2, -1.38888888888733181e-3,
+                                 2.48015872889753062e-5, -2.75573142064958627e-7,
+                                 2.08757036416661257e-9, -1.13586440598377132e-11})
+                : polynomial(z, {4.166664556e-2, -1.388729899e-3, 2.443028643e-5});
   return fma(z * z, p, fma(z, -0.5, 1.0));
 }
 
@@ -81,52 +167,83 @@ static Num turnSign(Num value, Num quadrant) {
   return fromBits(toBits(value) ^ sign);
 }
 
-static Num toF32(Num x) { return toFormat(x, Float32Type::get(x.type().getContext())); }
+static Num toFormatOf(Num value, Num x) { return toFormat(value, getElementTypeOrSelf(x.type())); }
 
 /// `value` with its sign turned where `x` is negative.
 static Num turnSignWith(Num value, Num x) {
-  Num sign = toBits(x) & x.emitter->bits(toBits(x), 0x80000000);
+  Num sign = toBits(x) & x.emitter->bits(toBits(x), uint64_t(1) << (x.width() - 1));
   return fromBits(toBits(value) ^ sign);
 }
 
 Num sin(Num x) {
+  bool isF64 = x.width() == 64;
   auto [quadrant, r] = reduce(abs(x));
-  Num size = select(isOdd(quadrant), cosPolynomial(r), sinPolynomial(r));
-  return turnSignWith(toF32(turnSign(size, quadrant)), x);
+  Num size = select(isOdd(quadrant), cosPolynomial(r, isF64), sinPolynomial(r, isF64));
+  return turnSignWith(toFormatOf(turnSign(size, quadrant), x), x);
 }
 
 Num cos(Num x) {
+  bool isF64 = x.width() == 64;
   auto [quadrant, r] = reduce(abs(x));
-  Num size = select(isOdd(quadrant), sinPolynomial(r), cosPolynomial(r));
+  Num size = select(isOdd(quadrant), sinPolynomial(r, isF64), cosPolynomial(r, isF64));
   // Quadrants 1 and 2 are negative.
-  return toF32(turnSign(size, quadrant + quadrant.emitter->bits(quadrant, 1)));
+  return toFormatOf(turnSign(size, quadrant + quadrant.emitter->bits(quadrant, 1)), x);
 }
 
 Num tan(Num x) {
+  bool isF64 = x.width() == 64;
   auto [quadrant, r] = reduce(abs(x));
   Num odd = isOdd(quadrant);
-  Num s = sinPolynomial(r), c = cosPolynomial(r);
-  return turnSignWith(toF32(select(odd, negate(c), s) / select(odd, s, c)), x);
+  Num s = sinPolynomial(r, isF64), c = cosPolynomial(r, isF64);
+  return turnSignWith(toFormatOf(select(odd, negate(c), s) / select(odd, s, c), x), x);
 }
 
 //===----------------------------------------------------------------------===//
 // Remainders
 //===----------------------------------------------------------------------===//
 
-Num fmod(Num dividend, Num divisor) {
-  MLIRContext *context = dividend.type().getContext();
-  Type f64 = Float64Type::get(context);
-  Num x = abs(toFormat(dividend, f64)), y = abs(toFormat(divisor, f64));
+/// One step of a long division: what is left of `rest` when multiples of `scaled` are taken away. A
+/// quotient below 2^52 is at most one off, so that the remainder is exact.
+static Num stepOfDivision(Num rest, Num scaled) {
+  rest = fma(negate(truncate(rest / scaled)), scaled, rest);
+  return select(rest < 0.0, rest + scaled, rest);
+}
+
+/// The quotient of two f32 is below 2^277: six steps of 50 digits, with multiples that f64 holds.
+static Num remainderF32(Num x, Num y) {
   // An infinite divisor leaves x, as does one above every f32.
   y = clampAbove(y, 0x1p200);
-  // Long division, 50 digits of the quotient at a time. A step's quotient is at most one off, so that
-  // its remainder is exact; the quotient of two f32 is below 2^277.
   Num rest = x;
-  for (int step = 5; step >= 0; --step) {
-    Num scaled = y * std::ldexp(1.0, 50 * step);
-    rest = fma(negate(truncate(rest / scaled)), scaled, rest);
-    rest = select(rest < 0.0, rest + scaled, rest);
+  for (int step = 5; step >= 0; --step)
+    rest = stepOfDivision(rest, y * std::ldexp(1.0, 50 * step));
+  return rest;
+}
+
+/// The quotient of two f64 is below 2^2098: 42 steps, each with the multiple y 2^k that leaves 51 digits
+/// of the quotient, and one with y itself.
+static Num remainderF64(Num x, Num y) {
+  // The exponent of a denormal is that of its value.
+  Num isDenormal = y < 0x1p-1022;
+  Num bits = toBits(select(isDenormal, y * 0x1p54, y));
+  auto integer = [&](int64_t value) { return bits.emitter->bits(bits, value); };
+  Num exponent = (bits >> 52) - select(isDenormal, integer(54), integer(0)) + integer(51);
+  auto powerOfTwo = [&](Num k) { return fromBits((k + integer(1023)) << 52); };
+  Num rest = x;
+  for (int step = 0; step != 42; ++step) {
+    Num k = (toBits(rest) >> 52) - exponent;
+    k = select(k < 0.0, 0.0, k);
+    // 2^k may be beyond f64, where y 2^k is not.
+    Num half = k >> 1;
+    rest = stepOfDivision(rest, y * powerOfTwo(half) * powerOfTwo(k - half));
   }
+  rest = stepOfDivision(rest, y);
+  return select((y == infinity) & (x < infinity), x, rest);
+}
+
+Num fmod(Num dividend, Num divisor) {
+  Type f64 = Float64Type::get(dividend.type().getContext());
+  Num x = abs(toFormat(dividend, f64)), y = abs(toFormat(divisor, f64));
+  Num rest = dividend.width() == 64 ? remainderF64(x, y) : remainderF32(x, y);
   return copySign(toFormat(rest, getElementTypeOrSelf(dividend.type())), dividend);
 }
 

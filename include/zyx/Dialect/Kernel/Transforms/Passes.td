@@ -30,8 +30,8 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     tiles, become `arith`, bit operations and `math.fma sqrt absf trunc roundeven copysign`: no machine
     has them all, and a call per element is many times slower. f32 and f64 are within 4 units in the
     last place, with NaN, infinities, signs of zeros and denormals as in C; `arith.remf` is exact; f16
-    and bf16 are computed in f32 and rounded once. Sine, cosine and tangent of f32 reduce every argument
-    exactly; with `remf`, they are refused for f64.
+    and bf16 are computed in f32 and rounded once. Sine, cosine and tangent reduce every argument
+    exactly.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
