@@ -46,13 +46,6 @@ string expand(StringRef text, ArrayRef<Hole> holes) {
   return result;
 }
 
-Status KernelPrinter::refuse(Operation *op, const Twine &why) {
-  string where;
-  llvm::raw_string_ostream stream(where);
-  op->getLoc().print(stream);
-  return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
-}
-
 Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
   if (type.isIndex())
     return lang.index;
@@ -368,6 +361,13 @@ Status KernelPrinter::printExtended(Operation *op) {
   if (!op->getResult(1).use_empty())
     define(op->getResult(1), element, expand(high, holes));
   return {};
+}
+
+Status KernelPrinter::refuse(Operation *op, const Twine &why) {
+  string where;
+  llvm::raw_string_ostream stream(where);
+  op->getLoc().print(stream);
+  return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
 }
 
 } // namespace zyx::target
