@@ -228,6 +228,39 @@ static void createGroups(const GroupGraph &graph, func::FuncOp entry) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reshaped iotas
+//===----------------------------------------------------------------------===//
+
+/// Whether a view, or one of it, has dimensions that are none of the view's source.
+static bool changesDims(Operation *view) {
+  SmallVector<Operation *> pending{view};
+  while (!pending.empty()) {
+    Operation *next = pending.pop_back_val();
+    if (!getSourceDims(next->getResult(0)))
+      return true;
+    llvm::copy_if(next->getUsers(), std::back_inserter(pending), isView);
+  }
+  return false;
+}
+
+/// A kernel counts along one of its axes, so an iota that is seen through a reshape comes from
+/// memory: it becomes the result of an op that does not change what is not negative.
+static void storeReshapedIotas(func::FuncOp entry) {
+  for (auto iota : llvm::make_early_inc_range(entry.getOps<IotaOp>())) {
+    OpBuilder builder(iota->getContext());
+    builder.setInsertionPointAfter(iota);
+    Value stored;
+    for (OpOperand &use : llvm::make_early_inc_range(iota->getUses())) {
+      if (!isView(use.getOwner()) || !changesDims(use.getOwner()))
+        continue;
+      if (!stored)
+        stored = UnaryOp::create(builder, iota.getLoc(), UnaryKind::Abs, iota.getResult());
+      use.set(stored);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -253,6 +286,7 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
       return signalPassFailure();
     if (fuse)
       zyx::search::normalizeViews(entry);
+    storeReshapedIotas(entry);
     GroupGraph graph(entry);
     mergePrologues(graph, fuse);
     if (!fuse)

@@ -19,6 +19,14 @@ static void addIota(std::vector<Case> &cases, DType dtype) {
                          b.iota({dtype, {7, 33}}, 1), b.iota({dtype, {3, 5, 7}}, 1),
                          b.iota({dtype, {0}}, 0),     b.iota({dtype, {1}}, 0)};
                    }});
+  cases.push_back({named("iota.reshaped", dtype), [=](Builder &b) {
+                     const NodeId i = b.iota({dtype, {77}}, 0);
+                     const NodeId grid = b.reshape(i, {7, 11});
+                     const NodeId flat = b.reshape(b.iota({dtype, {16, 17}}, 1), {272});
+                     return std::vector<NodeId>{grid,        b.add(grid, grid),
+                                                flat,        b.mul(flat, flat),
+                                                b.mul(i, i), b.reduce(ReduceKind::Max, grid, {1})};
+                   }});
   cases.push_back({named("iota.computed", dtype), [=](Builder &b) {
                      const NodeId i = b.iota({dtype, {17, 33}}, 1);
                      const NodeId t = b.permute(i, {1, 0});
