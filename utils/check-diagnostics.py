@@ -58,6 +58,18 @@ def statement_end(text, begin):
     return at
 
 
+def is_definition(text, begin):
+    """Whether the bracket at `begin` opens the parameters of a function with a body."""
+    if text[begin] != "(":
+        return False
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return re.match(r"\s*(?:const\s*)?(?:noexcept\s*)?\{", text[at + 1:at + 40]) is not None
+    return False
+
+
 def fragments(code):
     """The literal pieces of a statement: neighbours joined, format placeholders cut out."""
     joined = re.sub(r'(?<!\\)"\s+"', "", code)
@@ -77,6 +89,8 @@ def diagnostics(text):
             continue
         # From the bracket on: a call's own arguments count, then what is streamed into it.
         begin = call.end() - 1 if text[call.end() - 1] in "({" else call.end()
+        if is_definition(text, begin):
+            continue
         end = statement_end(text, begin)
         pieces = [p.strip(" :;,.'\"()") for p in fragments(text[begin:end])]
         best = max(pieces, key=len, default="")

@@ -44,6 +44,12 @@ class CheckDiagnostics(unittest.TestCase):
         self.misses("case ErrorCode::OutOfMemory: return \"out of memory\";\n", "",
                     "no test has: out of memory")
 
+    def test_a_definition_is_no_call(self):
+        source = 'Status refuse(int op) {\n  return make(op);\n}\nbool same = is(op, "a text of its own");\n'
+        self.finds(source, "", 0)
+        self.misses('Status refuse(int op) {\n  return Status::internal("a real text");\n}\n', "",
+                    "lib/A.cpp:2: no test has: a real text")
+
     def test_comments_and_match_failures_are_no_diagnostics(self):
         self.finds('// emitError("not a real text")\n'
                    'return rewriter.notifyMatchFailure(op, "axis is not innermost");\n'
