@@ -58,3 +58,20 @@ kernel.func @product(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, gl
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<1000x1000xf32>, !v
   kernel.return
 }
+
+// Two axes of one name cannot be told apart by a step, so neither is split.
+// CHECK-LABEL: kernel.func @one_name
+// CHECK-SAME:  schedule = #kernel.schedule<[]>
+kernel.func @one_name(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %b = kernel.view %w map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %c = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %at = kernel.load %a[%c0] axes ["i"] in_bounds [true] : !kernel.view<8xf32, global> -> tensor<8xf32>
+  %bt = kernel.load %b[%c0] axes ["i"] in_bounds [true] : !kernel.view<8xf32, global> -> tensor<8xf32>
+  %s = kernel.reduce add %bt dims [0] : tensor<8xf32> -> tensor<f32>
+  %sb = kernel.broadcast %s dims [] : tensor<f32> -> tensor<8xf32>
+  %r = arith.addf %at, %sb : tensor<8xf32>
+  kernel.store %r, %c[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}

@@ -206,8 +206,15 @@ FailureOr<Axis> Axes::find(StringRef name, Operation *user) const {
 }
 
 std::optional<StringRef> Axes::name(Axis axis) const {
-  for (auto [known, tile, dim] : names)
-    if (of(tile, dim) == axis)
-      return known;
+  for (auto [name, tile, dim] : names) {
+    if (of(tile, dim) != axis)
+      continue;
+    bool unique = llvm::none_of(names, [&, name = name](const auto &other) {
+      auto [otherName, otherTile, otherDim] = other;
+      return otherName == name && of(otherTile, otherDim) != axis;
+    });
+    if (unique)
+      return name;
+  }
   return std::nullopt;
 }

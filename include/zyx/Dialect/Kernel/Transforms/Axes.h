@@ -32,7 +32,7 @@ public:
 
   /// The axis that loads and iotas call `name`; an error at `user` where none or more than one is.
   mlir::FailureOr<Axis> find(llvm::StringRef name, mlir::Operation *user) const;
-  /// What loads and iotas call an axis, if they do.
+  /// What loads and iotas call an axis and no other, if they do.
   std::optional<llvm::StringRef> name(Axis axis) const;
   /// The extent of an axis in the tiles at hand.
   int64_t extent(Axis axis) const { return extents[axis]; }
