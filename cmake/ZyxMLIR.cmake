@@ -1,5 +1,12 @@
 # Finds the pinned LLVM and MLIR. Everything links the shared libraries: a static copy of MLIR
 # beside them would register every option and TypeID twice.
+#
+# MLIR finds traits across libraries by the name that the compiler gives a type, and the package was
+# built by clang: code by g++ compiles, links, and then finds no terminator in any block.
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "the compiler rooms need clang, as the packaged MLIR was built by it; "
+    "with another compiler build the runtime alone: -DZYX_BUILD_COMPILER=OFF")
+endif()
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 set(MLIR_LINK_MLIR_DYLIB ON)
 set(LLVM_LINK_LLVM_DYLIB ON)
