@@ -161,6 +161,12 @@ static void addMatmuls(std::vector<Case> &cases) {
                        return std::vector<NodeId>{b.matmul(scaled, b.x(dtype, {33, 20}), wide)};
                      }});
   }
+  cases.push_back({"matmul.mixed-f8", [](Builder &b) {
+                     const NodeId l = b.x(DType::F8E4M3FN, {17, 33});
+                     const NodeId r = b.x(DType::F8E5M2, {33, 20});
+                     const NodeId y = b.matmul(l, r, DType::F32);
+                     return std::vector<NodeId>{y, b.cast(y, DType::F8E4M3FN)};
+                   }});
   cases.push_back({"matmul.prologue.u8", [](Builder &b) {
                      const NodeId pixels = b.cast(b.x(DType::U8, {33, 64}), DType::F32);
                      const NodeId scaled = b.mul(pixels, b.like(pixels, 0.0625));

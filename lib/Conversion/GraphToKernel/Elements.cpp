@@ -16,8 +16,6 @@ namespace zyx::lowering {
 bool isFloat8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
 
 Type toSignless(Type element) {
-  if (isFloat8(element))
-    return IntegerType::get(element.getContext(), 8);
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(element.getContext(), integer.getWidth());
   return element;
@@ -25,8 +23,6 @@ Type toSignless(Type element) {
 
 TypedAttr getSplatElement(DenseElementsAttr value) {
   Type element = value.getElementType();
-  if (isFloat8(element))
-    return IntegerAttr::get(toSignless(element), value.getSplatValue<APFloat>().bitcastToAPInt());
   if (isa<FloatType>(element))
     return FloatAttr::get(element, value.getSplatValue<APFloat>());
   return IntegerAttr::get(toSignless(element), value.getSplatValue<APInt>());
@@ -81,8 +77,8 @@ private:
   Value remainder(Value a, Value b, bool isUnsigned);
   Value compareKind(BinaryKind kind, Value a, Value b, bool isUnsigned);
   Value floatToInteger(Value x, IntegerType to, bool isUnsigned);
-  Value integerToHalf(Value x, Type to, bool isUnsigned);
-  Value doubleToHalf(Value x, Type to);
+  Value integerToSmall(Value x, Type to, bool isUnsigned);
+  Value doubleToSmall(Value x, Type to);
   Value toOddBits(Value rounded, Value isInexact, Value isTooLarge);
 
   OpBuilder &builder;
@@ -298,8 +294,8 @@ Value Tiles::toOddBits(Value rounded, Value isInexact, Value isTooLarge) {
   return convert<arith::BitcastOp>(bits, builder.getF32Type());
 }
 
-/// Integers of 32 and 64 bits to f16 and bf16, rounded once: f32 has not enough digits for them.
-Value Tiles::integerToHalf(Value x, Type to, bool isUnsigned) {
+/// Integers of 32 and 64 bits to f16, bf16 and f8, rounded once: f32 has not enough digits for them.
+Value Tiles::integerToSmall(Value x, Type to, bool isUnsigned) {
   Type i64 = builder.getI64Type(), f32 = builder.getF32Type();
   Type element = getElementTypeOrSelf(x);
   Value zero = integer(i64, 0);
@@ -325,8 +321,8 @@ Value Tiles::integerToHalf(Value x, Type to, bool isUnsigned) {
   return convert<arith::TruncFOp>(value, to);
 }
 
-/// f64 to f16 and bf16, rounded once.
-Value Tiles::doubleToHalf(Value x, Type to) {
+/// f64 to f16, bf16 and f8, rounded once.
+Value Tiles::doubleToSmall(Value x, Type to) {
   Value rounded = convert<arith::TruncFOp>(x, builder.getF32Type());
   Value back = convert<arith::ExtFOp>(rounded, builder.getF64Type());
   Value isInexact = compare(arith::CmpFPredicate::ONE, back, x);
@@ -342,16 +338,22 @@ Value Tiles::cast(Value x, Type from, Type to) {
   unsigned targetWidth = target.getIntOrFloatBitWidth();
   if (source == target)
     return x;
+  Type f32 = builder.getF32Type();
+  // f32 holds both kinds of f8, so that they are widened first and rounded last.
+  if (isFloat8(source))
+    return cast(convert<arith::ExtFOp>(x, f32), f32, to);
+  if (isFloat8(target) && isa<FloatType>(source) && sourceWidth < 32)
+    return convert<arith::TruncFOp>(convert<arith::ExtFOp>(x, f32), target);
   if (isa<FloatType>(source)) {
     if (target.isInteger(1))
       return compare(arith::CmpFPredicate::UNE, x, floating(source, 0.0));
     if (auto integerType = dyn_cast<IntegerType>(target))
       return floatToInteger(x, integerType, to.isUnsignedInteger());
-    if (sourceWidth == 64 && targetWidth == 16)
-      return doubleToHalf(x, target);
+    if (sourceWidth == 64 && targetWidth <= 16)
+      return doubleToSmall(x, target);
     if (sourceWidth == targetWidth)
       // f16 and bf16: f32 holds both.
-      return convert<arith::TruncFOp>(convert<arith::ExtFOp>(x, builder.getF32Type()), target);
+      return convert<arith::TruncFOp>(convert<arith::ExtFOp>(x, f32), target);
     return sourceWidth < targetWidth ? convert<arith::ExtFOp>(x, target)
                                      : convert<arith::TruncFOp>(x, target);
   }
@@ -362,9 +364,9 @@ Value Tiles::cast(Value x, Type from, Type to) {
       return convert<arith::TruncIOp>(x, target);
     return fromUnsigned ? convert<arith::ExtUIOp>(x, target) : convert<arith::ExtSIOp>(x, target);
   }
-  if (targetWidth == 16 && sourceWidth >= 32)
-    return integerToHalf(x, target, fromUnsigned);
-  Type via = targetWidth == 16 ? Type(builder.getF32Type()) : target;
+  if (targetWidth <= 16 && sourceWidth >= 32)
+    return integerToSmall(x, target, fromUnsigned);
+  Type via = targetWidth <= 16 ? f32 : target;
   Value value =
       fromUnsigned ? convert<arith::UIToFPOp>(x, via) : convert<arith::SIToFPOp>(x, via);
   return via == target ? value : convert<arith::TruncFOp>(value, target);

@@ -12,10 +12,10 @@
 
 namespace zyx::lowering {
 
+/// The floats that are stored, cast and multiplied in contractions, but not computed with.
 bool isFloat8(mlir::Type element);
 
-/// The element type of tiles and buffers: integers lose their sign, which their ops say; 8-bit floats
-/// are moved as integers.
+/// The element type of tiles and buffers: integers lose their sign, which their ops say.
 mlir::Type toSignless(mlir::Type element);
 
 /// The element of a dense constant that repeats one, with the type that tiles have.

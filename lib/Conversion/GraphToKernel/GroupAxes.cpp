@@ -131,9 +131,6 @@ LogicalResult GroupAxes::findNeeded() {
       continue;
     if (isView(op) && !movesAxesOnly(op))
       return op->emitOpError("splits or merges dimensions of a value that its group computes");
-    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-      if (Type element = getElementTypeOrSelf(type); isFloat8(element) && isElementwise(op))
-        return op->emitOpError() << "computes with " << element << ", which kernels cannot";
     llvm::append_range(work, op->getOperands());
   }
   return success();
@@ -349,7 +346,7 @@ static Value stripFactor(Value value, Type accumulator, const GroupAxes &axes) {
       break;
     if (isa<CastOp>(op)) {
       Type from = getElementTypeOrSelf(op->getOperand(0).getType());
-      bool isExact = isa<FloatType>(accumulator) ? from.isF16() || from.isBF16()
+      bool isExact = isa<FloatType>(accumulator) ? from.isF16() || from.isBF16() || isFloat8(from)
                                                  : from.isSignlessInteger(8);
       if (!isExact || getElementTypeOrSelf(value.getType()) != accumulator)
         break;

@@ -105,10 +105,21 @@ func.func @double_to_half(%a: tensor<4xf64>, %b: tensor<4xui64>) -> (tensor<4xf1
   return %0, %1 : tensor<4xf16>, tensor<4xbf16>
 }
 
-// 8-bit floats are moved as bytes.
-// CHECK-LABEL: kernel.func @float8_is_moved_0
-// CHECK: kernel.load %{{.*}} -> tensor<2x3xi8>
-func.func @float8_is_moved(%a: tensor<3x2xf8E5M2>) -> tensor<2x3xf8E5M2> {
+// 8-bit floats are moved as they are, widened to f32 first and rounded from f32 last, once.
+// CHECK-LABEL: kernel.func @float8_0
+// CHECK: %[[X:.*]] = kernel.load %{{.*}} -> tensor<2x3xf8E5M2>
+// CHECK: kernel.store %[[X]]
+// CHECK-LABEL: kernel.func @float8_1
+// CHECK: arith.extf %{{.*}} : tensor<6xf8E5M2> to tensor<6xf32>
+// CHECK-NEXT: arith.truncf %{{.*}} : tensor<6xf32> to tensor<6xf8E4M3FN>
+// CHECK-LABEL: kernel.func @float8_2
+// CHECK: %[[ODD:.*]] = arith.ori
+// CHECK: %[[F:.*]] = arith.bitcast %[[ODD]] : tensor<4xi32> to tensor<4xf32>
+// CHECK: arith.truncf %[[F]] : tensor<4xf32> to tensor<4xf8E4M3FN>
+func.func @float8(%a: tensor<3x2xf8E5M2>, %b: tensor<4xf64>)
+    -> (tensor<2x3xf8E5M2>, tensor<3x2xf8E4M3FN>, tensor<4xf8E4M3FN>) {
   %0 = graph.permute %a order = [1, 0] : tensor<3x2xf8E5M2> -> tensor<2x3xf8E5M2>
-  return %0 : tensor<2x3xf8E5M2>
+  %1 = graph.cast %a : tensor<3x2xf8E5M2> -> tensor<3x2xf8E4M3FN>
+  %2 = graph.cast %b : tensor<4xf64> -> tensor<4xf8E4M3FN>
+  return %0, %1, %2 : tensor<2x3xf8E5M2>, tensor<3x2xf8E4M3FN>, tensor<4xf8E4M3FN>
 }

@@ -25,14 +25,6 @@ func.func @gather_inside(%x: tensor<4xf32>, %i: tensor<2xi64>) -> tensor<2xf32> 
 
 // -----
 
-func.func @float8(%x: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
-  // expected-error @+1 {{'graph.cast' op computes with 'f8E4M3FN', which kernels cannot}}
-  %y = graph.cast %x : tensor<4xf8E4M3FN> -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
 // Each sum with the own transposition doubles what is computed.
 func.func @transposed_again_and_again(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = graph.group(%a = %x : tensor<4x4xf32>) -> tensor<4x4xf32> {

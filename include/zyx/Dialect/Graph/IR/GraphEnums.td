@@ -21,7 +21,8 @@ class Graph_Kind<string name, int number, string keyword, string types, string t
 class Graph_KindTable<list<Graph_Kind> kinds> {
   string rows = "| kind | takes | meaning |\n|---|---|---|\n" # !interleave(
       !foreach(kind, kinds, "| `" # kind.str # "` | " # kind.takes # " | " # kind.meaning # " |"),
-      "\n");
+      "\n") #
+      "\n\n`float` is f16, bf16, f32 or f64: 8-bit floats are not computed with, but cast first.";
 }
 
 defvar floatTypes = "float";
