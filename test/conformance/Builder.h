@@ -89,6 +89,8 @@ struct Case {
   /// Where a bound is not finite, NaN and infinities must still be the reference's. Not so in
   /// random graphs, where the order of a sum may decide whether it overflows.
   bool strict = true;
+  /// What a device that draws schedules draws them from.
+  uint64_t seed = 1;
 };
 
 void addElementwiseCases(std::vector<Case> &cases);
@@ -96,8 +98,6 @@ void addViewCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
-/// A graph for each of the seeds.
-void addRandomCases(std::vector<Case> &cases, uint64_t firstSeed, int64_t numSeeds);
 
 /// The nodes that outputs need, one line each.
 std::string printGraph(const graph::Graph &graph);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Runner.h"
+#include "smith/Cases.h"
 
 #include <algorithm>
 #include <charconv>
@@ -78,7 +79,7 @@ std::vector<Case> collect(const Settings &settings) {
   addReduceCases(all);
   addIndexCases(all);
   addCompositionCases(all);
-  addRandomCases(all, settings.firstSeed, settings.numSeeds);
+  smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;
   for (Case &one : all) {
     const auto holds = [&](const std::string &filter) {
