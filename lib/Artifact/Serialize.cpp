@@ -75,6 +75,7 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.string(kernel.location.file);
   to.u32(kernel.location.line);
   to.u32(kernel.location.column);
+  to.u32(kernel.numWritten);
 }
 
 Status get(ByteReader &from, Kernel &kernel) {
@@ -86,6 +87,7 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.location.file = from.string("kernel file");
   kernel.location.line = from.u32("kernel line");
   kernel.location.column = from.u32("kernel column");
+  kernel.numWritten = from.u32("kernel writes");
   return Status::ok();
 }
 
@@ -215,7 +217,7 @@ Status getContents(ByteReader &from, Artifact &artifact) {
   artifact.constants.assign(constants.begin(), constants.end());
   artifact.arenaSize = from.u64("arena size");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 44));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 48));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 38));
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)

@@ -33,6 +33,9 @@ public:
         return bad(where, "names code blob " + number(artifact.kernels[i].code) + " of " +
                               number(artifact.code.size()));
       const std::string &symbol = artifact.kernels[i].symbol;
+      if (artifact.kernels[i].numWritten > artifact.kernels[i].numBuffers)
+        return bad(where, "writes " + number(artifact.kernels[i].numWritten) + " of " +
+                              number(artifact.kernels[i].numBuffers) + " buffers");
       if (symbol.empty() || symbol.find('\0') != symbol.npos)
         return bad(where, "has no valid symbol");
     }
@@ -119,8 +122,10 @@ private:
                             number(launch.scalars.size()) + " scalars to kernel '" + kernel.name +
                             "', which takes " + number(kernel.numBuffers) + " and " +
                             number(kernel.numScalars));
-    for (const BufferRef &ref : launch.buffers)
-      ZYX_RETURN_IF_ERROR(range(where, ref, 0));
+    const size_t numRead = kernel.numBuffers - kernel.numWritten;
+    for (size_t i = 0; i < launch.buffers.size(); ++i)
+      ZYX_RETURN_IF_ERROR(i < numRead ? range(where, launch.buffers[i], 0)
+                                      : writable(where, launch.buffers[i], 0));
     if (!numElements(Shape(launch.grid.begin(), launch.grid.end())))
       return bad(where, "has an impossible grid");
     return Status::ok();

@@ -19,7 +19,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 1;
+inline constexpr uint32_t formatVersion = 2;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -70,6 +70,9 @@ struct Kernel {
   /// For messages and profiles.
   std::string name;
   SourceLocation location;
+  /// How many of the buffers, the last ones, a launch writes; the others it only reads. No buffer
+  /// that is only read is among them.
+  uint32_t numWritten = 0;
   bool operator==(const Kernel &) const = default;
 };
 

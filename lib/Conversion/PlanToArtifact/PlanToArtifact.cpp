@@ -117,7 +117,7 @@ private:
     }
     launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
     launch.flops = op.getFlops();
-    launch.kernel = addKernel(kernel, launch);
+    launch.kernel = addKernel(kernel, launch, op.getOuts().size());
 
     auto grids = kernel.getBody().getOps<kernel::GridOp>();
     if (!grids.empty()) {
@@ -138,7 +138,7 @@ private:
     return addCommand(op, std::move(launch));
   }
 
-  uint32_t addKernel(kernel::FuncOp kernel, const artifact::Launch &launch) {
+  uint32_t addKernel(kernel::FuncOp kernel, const artifact::Launch &launch, uint32_t numWritten) {
     auto [it, isNew] = kernels.try_emplace(kernel, result.kernels.size());
     if (!isNew)
       return it->second;
@@ -148,7 +148,7 @@ private:
     result.kernels.push_back({kernel.getName().str(), 0,
                               static_cast<uint32_t>(launch.buffers.size()),
                               static_cast<uint32_t>(launch.scalars.size()), kernel.getName().str(),
-                              std::move(location)});
+                              std::move(location), numWritten});
     return it->second;
   }
 

@@ -31,7 +31,7 @@ Artifact sample() {
   a.constants.resize(8, std::byte{5});
   a.arenaSize = 96;
   a.code = {{"elf-so", {std::byte{1}, std::byte{2}}}};
-  a.kernels = {{"k", 0, 4, 1, "kernel of k", {"a.mlir", 3, 4}}};
+  a.kernels = {{"k", 0, 4, 1, "kernel of k", {"a.mlir", 3, 4}, 1}};
   a.commands = {{Copy{{0, 0}, {2, 8}, 24}, {}},
                 {Fill{{1, 8}, 16, 0x3f800000, 4}, {}},
                 {Launch{0, {{0, 0}, {3, 0}, {2, 0}, {1, 0}}, {2, 1, 3}, {-7}, 12, 48}, {0, 1}}};
@@ -173,6 +173,8 @@ TEST(ArtifactTest, VerifiesKernels) {
             "kernel 0 has no valid symbol");
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = std::string("a\0b", 3); }),
             "kernel 0 has no valid symbol");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].numWritten = 5; }),
+            "kernel 0 writes 5 of 4 buffers");
 }
 
 TEST(ArtifactTest, VerifiesCommands) {
@@ -191,6 +193,9 @@ TEST(ArtifactTest, VerifiesCommands) {
   EXPECT_EQ(launch([](Launch &l) { l.grid[1] = -1; }), "command 2 has an impossible grid");
   EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }),
             "command 2 has an impossible grid");
+
+  EXPECT_EQ(launch([](Launch &l) { std::swap(l.buffers[0], l.buffers[3]); }),
+            "command 2 writes buffer 0, which is only read");
 
   auto copy = [](const std::function<void(Copy &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Copy>(a.commands[0].action)); });

@@ -28,7 +28,7 @@ inline zyx::artifact::Artifact sampleArtifact(const std::string &kernels) {
   a.constants.insert(a.constants.end(), bytes.begin(), bytes.end());
   if (auto code = readFile(kernels); code.isOk())
     a.code = {{"elf-so", std::move(*code)}};
-  a.kernels = {{"add", 0, 3, 0, "sum", {}}, {"scale", 0, 2, 2, "affine", {}}};
+  a.kernels = {{"add", 0, 3, 0, "sum", {}, 1}, {"scale", 0, 2, 2, "affine", {}, 1}};
   // In two halves, by offsets into the buffers.
   a.commands = {{Launch{1, {{0, 0}, {4, 0}}, {1, 2, 1}, {2, 1}}, {}},
                 {Launch{1, {{0, 8}, {4, 8}}, {2, 1, 1}, {2, 1}, 4, 16}, {}},
