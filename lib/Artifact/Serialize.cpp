@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view magic = "\x7fZYXPLAN";
 /// What precedes the checked part: magic, format version, checksum.
 constexpr size_t contentOffset = magic.size() + 4 + 16;
-enum class Tag : uint8_t { Launch = 0, Copy = 1, Fill = 2 };
+enum class Tag : uint8_t { Launch = 0, Copy = 1, Fill = 2, Loop = 3 };
 
 // Each type has a `put` and a `get` that name the same fields in the same order. After a failure
 // a reader returns zeros and no entries, so `get` checks only what a number can mean.
@@ -146,6 +146,29 @@ void putAction(ByteWriter &to, const Fill &fill) {
   to.u8(fill.patternSize);
 }
 
+void put(ByteWriter &to, const std::optional<BufferRef> &ref) {
+  to.u8(ref.has_value());
+  if (ref)
+    put(to, *ref);
+}
+
+Status get(ByteReader &from, std::optional<BufferRef> &ref) {
+  const uint8_t present = from.u8("a buffer's presence");
+  if (present > 1)
+    return Status::dataCorruption("a buffer's presence is " + std::to_string(present));
+  if (!present)
+    return Status::ok();
+  return get(from, ref.emplace());
+}
+
+void putAction(ByteWriter &to, const Loop &loop) {
+  to.u8(static_cast<uint8_t>(Tag::Loop));
+  to.u32(loop.body);
+  to.i64(loop.trips);
+  put(to, loop.count);
+  put(to, loop.index);
+}
+
 void put(ByteWriter &to, const Command &command) {
   std::visit([&](const auto &action) { putAction(to, action); }, command.action);
   to.u64(command.wait.size());
@@ -181,6 +204,13 @@ Status getAction(ByteReader &from, Fill &fill) {
   return Status::ok();
 }
 
+Status getAction(ByteReader &from, Loop &loop) {
+  loop.body = from.u32("loop body");
+  loop.trips = from.i64("trips");
+  ZYX_RETURN_IF_ERROR(get(from, loop.count));
+  return get(from, loop.index);
+}
+
 Status get(ByteReader &from, Command &command) {
   const uint8_t tag = from.u8("command kind");
   switch (static_cast<Tag>(tag)) {
@@ -192,6 +222,9 @@ Status get(ByteReader &from, Command &command) {
     break;
   case Tag::Fill:
     command.action = Fill();
+    break;
+  case Tag::Loop:
+    command.action = Loop();
     break;
   default:
     return Status::dataCorruption("command kind " + std::to_string(tag) + " is unknown");
@@ -218,7 +251,7 @@ Status getContents(ByteReader &from, Artifact &artifact) {
   artifact.arenaSize = from.u64("arena size");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 48));
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 38));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 23));
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
     return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the contents");

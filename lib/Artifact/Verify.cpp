@@ -39,9 +39,7 @@ public:
       if (symbol.empty() || symbol.find('\0') != symbol.npos)
         return bad(where, "has no valid symbol");
     }
-    for (size_t i = 0; i < artifact.commands.size(); ++i)
-      ZYX_RETURN_IF_ERROR(command("command " + number(i), i));
-    return Status::ok();
+    return commands();
   }
 
 private:
@@ -143,12 +141,48 @@ private:
     return writable(where, fill.destination, fill.size);
   }
 
-  Status command(const std::string &where, size_t index) const {
-    const Command &command = artifact.commands[index];
-    for (uint32_t earlier : command.wait)
-      if (earlier >= index)
-        return bad(where, "waits for command " + number(earlier) + ", which is not earlier");
-    return std::visit([&](const auto &action) { return check(where, action); }, command.action);
+  Status check(const std::string &where, const Loop &loop) const {
+    if (loop.trips < 0)
+      return bad(where, "runs its body " + std::to_string(loop.trips) + " times");
+    if (loop.count)
+      ZYX_RETURN_IF_ERROR(range(where, *loop.count, sizeof(int64_t)));
+    if (loop.index)
+      ZYX_RETURN_IF_ERROR(writable(where, *loop.index, sizeof(int64_t)));
+    return Status::ok();
+  }
+
+  /// Walks the commands with the loops around each.
+  Status commands() const {
+    const size_t none = artifact.commands.size();
+    /// The command of each loop that is open, and the first command behind its body.
+    std::vector<std::pair<size_t, size_t>> open;
+    std::vector<size_t> loopOf;
+    for (size_t i = 0; i < artifact.commands.size(); ++i) {
+      while (!open.empty() && open.back().second == i)
+        open.pop_back();
+      const std::string where = "command " + number(i);
+      const Command &command = artifact.commands[i];
+      loopOf.push_back(open.empty() ? none : open.back().first);
+      for (uint32_t earlier : command.wait) {
+        if (earlier >= i)
+          return bad(where, "waits for command " + number(earlier) + ", which is not earlier");
+        if (loopOf[earlier] != loopOf[i])
+          return bad(where, "waits for command " + number(earlier) + ", which is in another loop");
+      }
+      ZYX_RETURN_IF_ERROR(
+          std::visit([&](const auto &action) { return check(where, action); }, command.action));
+      const auto *loop = std::get_if<Loop>(&command.action);
+      if (!loop)
+        continue;
+      const size_t end = open.empty() ? none : open.back().second;
+      if (loop->body > end - i - 1)
+        return bad(where, "loops over " + number(loop->body) + " of the " + number(end - i - 1) +
+                              " commands behind it");
+      if (open.size() == maxLoopDepth)
+        return bad(where, "is a loop inside of " + number(maxLoopDepth) + " others");
+      open.emplace_back(i, i + 1 + loop->body);
+    }
+    return Status::ok();
   }
 
   const Artifact &artifact;

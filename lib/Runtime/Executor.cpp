@@ -170,11 +170,11 @@ Result<std::vector<CommandTime>> Executor::profile() {
   ZYX_RETURN_IF_ERROR(runNow(nanoseconds));
   std::vector<CommandTime> times;
   for (size_t i = 0; i < commands.size(); ++i) {
+    static constexpr const char *names[] = {"launch", "copy", "fill", "loop"};
     const auto *launch = std::get_if<artifact::Launch>(&commands[i].action);
-    times.push_back({launch ? artifact().kernels[launch->kernel].name
-                     : std::holds_alternative<artifact::Copy>(commands[i].action) ? "copy"
-                                                                                  : "fill",
-                     nanoseconds[i]});
+    times.push_back(
+        {launch ? artifact().kernels[launch->kernel].name : names[commands[i].action.index()],
+         nanoseconds[i]});
   }
   return times;
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -19,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 2;
+inline constexpr uint32_t formatVersion = 3;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -112,10 +113,27 @@ struct Fill {
   bool operator==(const Fill &) const = default;
 };
 
+/// Runs the commands that follow it, its body, again and again, each pass after the end of the one
+/// before. The loop is complete when its last pass is.
+struct Loop {
+  /// How many commands after this one are its body, those of loops inside it included.
+  uint32_t body = 0;
+  /// How often the body runs, where `count` does not say it.
+  int64_t trips = 0;
+  /// An i64 that is read when the loop starts: how often the body runs, never where negative.
+  std::optional<BufferRef> count;
+  /// An i64 to which the number of the pass, from 0, is written before each.
+  std::optional<BufferRef> index;
+  bool operator==(const Loop &) const = default;
+};
+/// Loops in loops, at most; deeper ones are refused.
+inline constexpr int maxLoopDepth = 64;
+
 struct Command {
-  std::variant<Launch, Copy, Fill> action;
-  /// Indices of earlier commands that must be complete before this one starts. Running the
-  /// commands in their order, one at a time, always satisfies them.
+  std::variant<Launch, Copy, Fill, Loop> action;
+  /// Indices of earlier commands that must be complete before this one starts; inside of a loop
+  /// they are commands of the same pass, and a loop counts as one command. Running the commands in
+  /// their order, one at a time, always satisfies them.
   std::vector<uint32_t> wait;
   bool operator==(const Command &) const = default;
 };

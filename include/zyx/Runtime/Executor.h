@@ -11,9 +11,10 @@
 
 namespace zyx::runtime {
 
-/// Time of one command of a run.
+/// Time of one command of a run: the sum over the passes of the loops around it. That of a loop is
+/// what its commands leave.
 struct CommandTime {
-  /// The kernel's name, "copy" or "fill".
+  /// The kernel's name, "copy", "fill" or "loop".
   std::string name;
   uint64_t nanoseconds = 0;
 };

@@ -26,8 +26,7 @@ public:
     result.cpuFeatures = target.requiredFeatures;
     result.code.push_back(std::move(code));
     addArguments();
-    for (Operation &op : func.getBody().front())
-      ZYX_RETURN_IF_ERROR(addOp(op));
+    ZYX_RETURN_IF_ERROR(addBlock(func.getBody().front()));
     return result.verify();
   }
 
@@ -55,6 +54,27 @@ private:
       arguments.push_back({(input ? input : func.getOutputName(i)).str(),
                            cast<BufferType>(argument.getType()).getTensorType()});
     }
+  }
+
+  Status addBlock(Block &block) {
+    for (Operation &op : block)
+      ZYX_RETURN_IF_ERROR(addOp(op));
+    return Status::ok();
+  }
+
+  Status addLoop(LoopOp op) {
+    artifact::Loop loop;
+    loop.trips = op.getTrips().value_or(0);
+    if (op.getCount())
+      loop.count = refTo(op.getCount());
+    if (op.getIndex())
+      loop.index = refTo(op.getIndex());
+    const size_t at = result.commands.size();
+    ZYX_RETURN_IF_ERROR(addCommand(op, loop));
+    ZYX_RETURN_IF_ERROR(addBlock(op.getBody().front()));
+    std::get<artifact::Loop>(result.commands[at].action).body =
+        static_cast<uint32_t>(result.commands.size() - at - 1);
+    return Status::ok();
   }
 
   Status addOp(Operation &op) {
@@ -88,6 +108,7 @@ private:
                                                  static_cast<uint64_t>(fill.getBits()),
                                                  static_cast<uint8_t>(byteSize(dtype))});
         })
+        .Case([&](LoopOp loop) { return addLoop(loop); })
         .Case([&](ReturnOp) { return Status::ok(); })
         .Default([&](Operation *other) {
           return refuse(other, "is nothing that an artifact can hold");
@@ -97,7 +118,7 @@ private:
   artifact::BufferRef refTo(Value buffer) { return {buffers.lookup(buffer), 0}; }
 
   Status addCommand(CommandOpInterface command,
-                    std::variant<artifact::Launch, artifact::Copy, artifact::Fill> action) {
+                    decltype(artifact::Command::action) action) {
     artifact::Command made{std::move(action), {}};
     for (OpOperand &event : command.getWaitMutable())
       made.wait.push_back(commands.lookup(event.get()));

@@ -51,3 +51,32 @@ plan.func @nothing(%x: !plan.buffer<f32[4]> {plan.input = "x"},
   %0 = plan.launch @k ins(%x : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
   plan.return
 }
+
+// What a loop carries keeps its bytes during all of it; the temporaries of a pass share theirs, and
+// so does what comes behind the loop.
+// CHECK-LABEL: plan.func @loop
+// CHECK: %[[ARENA:.*]] = plan.arena : !plan.buffer<u8[192]>
+// CHECK: plan.slice %[[ARENA]][0] : {{.*}} -> !plan.buffer<f32[1]>
+// CHECK: plan.slice %[[ARENA]][64] : {{.*}} -> !plan.buffer<f32[2]>
+// CHECK: plan.loop
+// CHECK: plan.slice %[[ARENA]][64] : {{.*}} -> !plan.buffer<f32[3]>
+// CHECK: plan.slice %[[ARENA]][128] : {{.*}} -> !plan.buffer<f32[4]>
+// CHECK: plan.slice %[[ARENA]][64] : {{.*}} -> !plan.buffer<f32[5]>
+plan.func @loop(%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %carried = plan.alloc : !plan.buffer<f32[1]>
+  %behind = plan.alloc : !plan.buffer<f32[2]>
+  %0 = plan.launch @k ins(%x : !plan.buffer<f32[4]>) outs(%carried : !plan.buffer<f32[1]>)
+  %1 = plan.loop trips 3 {
+    %a = plan.alloc : !plan.buffer<f32[3]>
+    %b = plan.alloc : !plan.buffer<f32[4]>
+    %c = plan.alloc : !plan.buffer<f32[5]>
+    %2 = plan.launch @k ins(%carried : !plan.buffer<f32[1]>) outs(%a : !plan.buffer<f32[3]>)
+    %3 = plan.launch @k ins(%a : !plan.buffer<f32[3]>) outs(%b : !plan.buffer<f32[4]>)
+    %4 = plan.launch @k ins(%b : !plan.buffer<f32[4]>) outs(%c : !plan.buffer<f32[5]>)
+    %5 = plan.launch @k ins(%c : !plan.buffer<f32[5]>) outs(%carried : !plan.buffer<f32[1]>)
+  }
+  %6 = plan.launch @k ins(%carried : !plan.buffer<f32[1]>) outs(%behind : !plan.buffer<f32[2]>)
+  %7 = plan.launch @k ins(%behind : !plan.buffer<f32[2]>) outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+}

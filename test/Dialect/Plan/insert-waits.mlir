@@ -59,3 +59,26 @@ plan.func @slices(%y: !plan.buffer<i32[16]> {plan.output = "y"}) {
   %4 = plan.fill %d bits 3 : !plan.buffer<i32[16]>
   plan.return
 }
+
+// A loop waits for what its body needs, and its body's commands for each other.
+// CHECK-LABEL: plan.func @loop
+// CHECK: %[[E0:.*]] = plan.fill %{{.*}} bits 0 :
+// CHECK: %[[E1:.*]] = plan.fill %{{.*}} bits 1 :
+// CHECK: %[[LOOP:.*]] = plan.loop trips 3 {
+// CHECK: %[[E2:.*]] = plan.launch @k ins(%{{.*}}) outs(%{{[^ ]*}} : !plan.buffer<f32[4]>){{$}}
+// CHECK: plan.copy %{{.*}} to %{{.*}} wait(%[[E2]]) :
+// CHECK: } wait(%[[E0]]){{$}}
+// CHECK: plan.copy %{{.*}} to %{{.*}} wait(%[[E1]], %[[LOOP]]) :
+plan.func @loop(%y: !plan.buffer<f32[4]> {plan.output = "y"},
+                %z: !plan.buffer<f32[4]> {plan.output = "z"}) {
+  %c = plan.alloc : !plan.buffer<f32[4]>
+  %t = plan.alloc : !plan.buffer<f32[4]>
+  %0 = plan.fill %c bits 0 : !plan.buffer<f32[4]>
+  %1 = plan.fill %z bits 1 : !plan.buffer<f32[4]>
+  %2 = plan.loop trips 3 {
+    %3 = plan.launch @k ins(%c : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>)
+    %4 = plan.copy %t to %c : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  }
+  %5 = plan.copy %c to %z : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  plan.return
+}

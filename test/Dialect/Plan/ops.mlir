@@ -35,3 +35,29 @@ plan.func @all(%x: !plan.buffer<f32[4x8]> {plan.input = "x"},
   // CHECK: plan.return
   plan.return
 }
+
+// CHECK-LABEL: plan.func @loops
+plan.func @loops(%n: !plan.buffer<i64[]> {plan.input = "n"},
+                 %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %i = plan.alloc : !plan.buffer<i64[]>
+  %t = plan.alloc : !plan.buffer<f32[4]>
+  // CHECK: %[[E0:.*]] = plan.fill
+  %0 = plan.fill %y bits 0 : !plan.buffer<f32[4]>
+  // CHECK: plan.loop trips 16 index(%[[I:.*]] : !plan.buffer<i64[]>) {
+  // CHECK-NEXT: plan.launch @k
+  // CHECK-NEXT: plan.loop count(%{{.*}} : !plan.buffer<i64[]>) {
+  // CHECK-NEXT: plan.copy
+  // CHECK-NEXT: }
+  // CHECK-NEXT: } wait(%[[E0]])
+  %1 = plan.loop trips 16 index(%i : !plan.buffer<i64[]>) {
+    %2 = plan.launch @k ins(%y : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>)
+    %3 = plan.loop count(%n : !plan.buffer<i64[]>) {
+      %4 = plan.copy %t to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+    }
+  } wait(%0)
+  // CHECK: plan.loop trips 0 {
+  // CHECK-NEXT: }
+  %5 = plan.loop trips 0 {
+  }
+  plan.return
+}

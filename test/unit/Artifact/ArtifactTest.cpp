@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// y = k(x, constant, arena), after a copy and a fill.
+/// y = k(x, constant, arena), after a copy and a fill; then loops and a copy.
 Artifact sample() {
   Artifact a;
   a.entry = "main";
@@ -34,7 +34,11 @@ Artifact sample() {
   a.kernels = {{"k", 0, 4, 1, "kernel of k", {"a.mlir", 3, 4}, 1}};
   a.commands = {{Copy{{0, 0}, {2, 8}, 24}, {}},
                 {Fill{{1, 8}, 16, 0x3f800000, 4}, {}},
-                {Launch{0, {{0, 0}, {3, 0}, {2, 0}, {1, 0}}, {2, 1, 3}, {-7}, 12, 48}, {0, 1}}};
+                {Launch{0, {{0, 0}, {3, 0}, {2, 0}, {1, 0}}, {2, 1, 3}, {-7}, 12, 48}, {0, 1}},
+                {Loop{2, 5, {}, BufferRef{2, 0}}, {2}},
+                {Loop{1, 0, BufferRef{3, 0}, {}}, {}},
+                {Copy{{0, 0}, {2, 8}, 24}, {}},
+                {Copy{{0, 0}, {2, 8}, 24}, {3}}};
   return a;
 }
 
@@ -132,6 +136,7 @@ TEST(ArtifactTest, RefusesUnknownNumbersUnderARightChecksum) {
   EXPECT_THAT(all, HasSubstr("dtype 99 is unknown"));
   EXPECT_THAT(all, HasSubstr("buffer kind 99 is unknown"));
   EXPECT_THAT(all, HasSubstr("command kind 99 is unknown"));
+  EXPECT_THAT(all, HasSubstr("a buffer's presence is 99"));
 
   // One more byte at the end of the contents, whose size is 8 bytes behind the version's text.
   std::vector<std::byte> forged = bytes;
@@ -220,6 +225,31 @@ TEST(ArtifactTest, VerifiesCommands) {
 
   EXPECT_EQ(complaint([](Artifact &a) { a.commands[1].wait = {1}; }),
             "command 1 waits for command 1, which is not earlier");
+}
+
+TEST(ArtifactTest, VerifiesLoops) {
+  auto loop = [](const std::function<void(Loop &)> &change) {
+    return complaint([&](Artifact &a) { change(std::get<Loop>(a.commands[3].action)); });
+  };
+  EXPECT_EQ(loop([](Loop &l) { l.trips = -1; }), "command 3 runs its body -1 times");
+  EXPECT_EQ(loop([](Loop &l) { l.body = 4; }),
+            "command 3 loops over 4 of the 3 commands behind it");
+  EXPECT_EQ(loop([](Loop &l) { l.count = BufferRef{3, 1}; }),
+            "command 3 uses 8 bytes from byte 1 of buffer 3, which has 8");
+  EXPECT_EQ(loop([](Loop &l) { l.index = BufferRef{3, 0}; }),
+            "command 3 writes buffer 3, which is only read");
+  EXPECT_EQ(complaint([](Artifact &a) { std::get<Loop>(a.commands[4].action).body = 2; }),
+            "command 4 loops over 2 of the 1 commands behind it");
+  EXPECT_EQ(complaint([](Artifact &a) { a.commands[5].wait = {0}; }),
+            "command 5 waits for command 0, which is in another loop");
+  EXPECT_EQ(complaint([](Artifact &a) { a.commands[6].wait = {4}; }),
+            "command 6 waits for command 4, which is in another loop");
+  EXPECT_EQ(complaint([](Artifact &a) {
+              a.commands.clear();
+              for (uint32_t i = 0; i < 65; ++i)
+                a.commands.push_back({Loop{64 - i, 1, {}, {}}, {}});
+            }),
+            "command 64 is a loop inside of 64 others");
 }
 
 } // namespace

@@ -132,3 +132,28 @@ TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
                   .message(),
               HasSubstr("launches 'host', which is no kernel.func"));
 }
+
+TEST(PlanToArtifactTest, WritesLoopsBeforeTheirBodies) {
+  Result<Artifact> result = convert(std::string(kernels) + R"(
+    plan.func @main(%n: !plan.buffer<i64[]> {plan.input = "n"}, %y: !plan.buffer<i64[]> {plan.output = "y"}) {
+      %arena = plan.arena : !plan.buffer<u8[64]>
+      %i = plan.slice %arena[0] : !plan.buffer<u8[64]> -> !plan.buffer<i64[]>
+      %0 = plan.fill %y bits 0 : !plan.buffer<i64[]>
+      %1 = plan.loop trips 3 index(%i : !plan.buffer<i64[]>) {
+        %c = plan.constant [1, 0, 0, 0, 0, 0, 0, 0] : !plan.buffer<i64[]>
+        %2 = plan.copy %c to %y : !plan.buffer<i64[]> to !plan.buffer<i64[]>
+        %3 = plan.loop count(%n : !plan.buffer<i64[]>) {
+          %4 = plan.copy %i to %y : !plan.buffer<i64[]> to !plan.buffer<i64[]>
+        } wait(%2)
+      } wait(%0)
+      %5 = plan.fill %y bits 0 wait(%1) : !plan.buffer<i64[]>
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  ASSERT_EQ(result->commands.size(), 6u);
+  EXPECT_EQ(std::get<Loop>(result->commands[1].action), (Loop{3, 3, {}, BufferRef{2, 0}}));
+  EXPECT_EQ(std::get<Loop>(result->commands[3].action), (Loop{1, 0, BufferRef{0, 0}, {}}));
+  EXPECT_THAT(result->commands[1].wait, ElementsAre(0));
+  EXPECT_THAT(result->commands[3].wait, ElementsAre(2));
+  EXPECT_THAT(result->commands[5].wait, ElementsAre(1));
+}

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 
 using namespace zyx;
@@ -261,6 +262,65 @@ TEST(ExecutorThreadsTest, CutsTheGridForThePool) {
   float y[4];
   ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
   EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
+}
+
+/// y, sum of x over `n` passes (an input, or 4), each with a loop of three passes inside that doubles
+/// w; i is the last index.
+Artifact loopArtifact(bool counted) {
+  Artifact a = sampleArtifact(ZYX_TEST_KERNELS);
+  using namespace artifact;
+  a.inputs.push_back({"n", {DType::I64, {}}});
+  a.outputs = {{"y", {DType::F32, {4}}}, {"w", {DType::F32, {4}}}, {"i", {DType::I64, {}}}};
+  a.buffers = {{BufferKind::Input, 0, 16}, {BufferKind::Output, 0, 16}, {BufferKind::Output, 1, 16},
+               {BufferKind::Arena, 0, 16}, {BufferKind::Input, 1, 8},   {BufferKind::Output, 2, 8}};
+  Loop outer{5, 4, {}, BufferRef{5, 0}};
+  if (counted)
+    outer.count = BufferRef{4, 0};
+  a.commands = {{Fill{{1, 0}, 16, 0, 4}, {}},
+                {Fill{{2, 0}, 16, 0x3f800000, 4}, {}},
+                {Fill{{5, 0}, 8, 7, 8}, {}},
+                {outer, {0, 1, 2}},
+                {Launch{0, {{1, 0}, {0, 0}, {3, 0}}, {4, 1, 1}, {}}, {}},
+                {Copy{{3, 0}, {1, 0}, 16}, {4}},
+                {Loop{2, 3, {}, {}}, {5}},
+                {Launch{1, {{2, 0}, {3, 0}}, {4, 1, 1}, {2, 0}}, {}},
+                {Copy{{3, 0}, {2, 0}, 16}, {7}}};
+  return a;
+}
+
+TEST_F(ExecutorTest, RunsLoops) {
+  for (bool counted : {false, true})
+    for (int64_t n : {4, 1, 0, -3}) {
+      make(loopArtifact(counted));
+      ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+      ASSERT_TRUE(executor->setInput(1, std::as_bytes(std::span(&n, 1))).isOk());
+      for (int run = 0; run < 2; ++run) {
+        ASSERT_TRUE(executor->run().isOk());
+        const float passes = counted ? static_cast<float>(std::max<int64_t>(n, 0)) : 4;
+        EXPECT_THAT(read<float>(0, 4), ElementsAre(passes, 2 * passes, 3 * passes, 4 * passes));
+        EXPECT_EQ(read<float>(1, 4)[0], std::exp2(3 * passes));
+        EXPECT_EQ(read<int64_t>(2, 1)[0], passes == 0 ? 7 : static_cast<int64_t>(passes) - 1);
+      }
+    }
+}
+
+TEST_F(ExecutorTest, LoopsAllocateNothingAndTakeTheirTime) {
+  make(loopArtifact(false));
+  const int64_t n = 0;
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  ASSERT_TRUE(executor->setInput(1, std::as_bytes(std::span(&n, 1))).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  const size_t before = allocations;
+  const Status status = executor->run();
+  EXPECT_EQ(allocations, before);
+  EXPECT_TRUE(status.isOk());
+  auto times = executor->profile();
+  ASSERT_TRUE(times.isOk());
+  ASSERT_EQ(times->size(), 9u);
+  EXPECT_EQ((*times)[3].name, "loop");
+  EXPECT_EQ((*times)[7].name, "affine");
+  EXPECT_GT((*times)[7].nanoseconds, 0u);
+  EXPECT_EQ(read<float>(1, 4)[0], 4096);
 }
 
 TEST(ExecutorFillTest, RepeatsPatternsOfEverySize) {

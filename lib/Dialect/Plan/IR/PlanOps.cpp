@@ -131,19 +131,26 @@ LogicalResult ConstantOp::verify() {
 // Commands
 //===----------------------------------------------------------------------===//
 
+static LogicalResult verifyWritten(Operation *command, Value written) {
+  Storage storage = getStorage(written);
+  if (storage.base.getDefiningOp<ConstantOp>())
+    return command->emitOpError("writes a constant");
+  if (auto argument = dyn_cast<BlockArgument>(storage.base)) {
+    auto func = dyn_cast<FuncOp>(argument.getOwner()->getParentOp());
+    if (!func || func.getInputName(argument.getArgNumber()))
+      return command->emitOpError("writes an input");
+  }
+  return success();
+}
+
 /// Refuses a command that writes what must not be written, or that reads or writes the same bytes
 /// through two operands.
 static LogicalResult verifyCommand(CommandOpInterface command) {
   SmallVector<Value> reads = command.getReadBuffers(), writes = command.getWrittenBuffers();
   for (auto [i, written] : llvm::enumerate(writes)) {
+    if (failed(verifyWritten(command, written)))
+      return failure();
     Storage storage = getStorage(written);
-    if (storage.base.getDefiningOp<ConstantOp>())
-      return command->emitOpError("writes a constant");
-    if (auto argument = dyn_cast<BlockArgument>(storage.base)) {
-      auto func = dyn_cast<FuncOp>(argument.getOwner()->getParentOp());
-      if (!func || func.getInputName(argument.getArgNumber()))
-        return command->emitOpError("writes an input");
-    }
     auto overlapsWritten = [&](Value other) { return getStorage(other).overlaps(storage); };
     if (llvm::any_of(reads, overlapsWritten))
       return command->emitOpError("writes bytes that it also reads");
@@ -189,4 +196,49 @@ LogicalResult FillOp::verify() {
     return emitOpError("has bits beyond the ")
            << bytes << " bytes of " << StringRef(zyx::toString(dtype));
   return verifyCommand(*this);
+}
+
+SmallVector<Value> LoopOp::getReadBuffers() {
+  SmallVector<Value> buffers;
+  if (getCount())
+    buffers.push_back(getCount());
+  for (auto command : getBody().getOps<CommandOpInterface>())
+    buffers.append(command.getReadBuffers());
+  return buffers;
+}
+
+SmallVector<Value> LoopOp::getWrittenBuffers() {
+  SmallVector<Value> buffers;
+  if (getIndex())
+    buffers.push_back(getIndex());
+  for (auto command : getBody().getOps<CommandOpInterface>())
+    buffers.append(command.getWrittenBuffers());
+  return buffers;
+}
+
+LogicalResult LoopOp::verify() {
+  if (getTrips().has_value() == static_cast<bool>(getCount()))
+    return emitOpError("needs either 'trips' or a 'count'");
+  if (IntegerAttr trips = getTripsAttr(); trips && trips.getInt() < 0)
+    return emitOpError("runs its body ") << trips.getInt() << " times";
+  for (Value number : {getCount(), getIndex()}) {
+    if (!number)
+      continue;
+    auto type = cast<BufferType>(number.getType());
+    if (type.getDtype() != zyx::DType::I64 || !type.getShape().empty())
+      return emitOpError("has a count and an index of type i64[], not ") << type;
+  }
+  return getIndex() ? verifyWritten(*this, getIndex()) : success();
+}
+
+LogicalResult LoopOp::verifyRegions() {
+  for (Operation &op : getBody().front()) {
+    if (isa<ArenaOp>(op))
+      return op.emitOpError("belongs outside of loops");
+    if (auto command = dyn_cast<CommandOpInterface>(op))
+      for (OpOperand &event : command.getWaitMutable())
+        if (event.get().getParentBlock() != op.getBlock())
+          return op.emitOpError("waits for a command outside of its loop");
+  }
+  return success();
 }

@@ -59,29 +59,30 @@ struct AssignArena : zyx::plan::impl::AssignArenaPassBase<AssignArena> {
 
 void AssignArena::runOnOperation() {
   FuncOp func = getOperation();
-  llvm::DenseMap<Value, std::pair<unsigned, unsigned>> lives;
+  // A loop spans the positions of its commands.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> spans;
   unsigned position = 0;
-  for (auto command : func.getBody().getOps<CommandOpInterface>()) {
-    SmallVector<Value> used = command.getReadBuffers();
-    used.append(command.getWrittenBuffers());
-    for (Value buffer : used) {
-      auto [it, isNew] = lives.try_emplace(buffer, position, position);
-      it->second.second = position;
-    }
+  func.walk<WalkOrder::PreOrder>([&](CommandOpInterface command) {
+    for (Operation *around = command; around != func; around = around->getParentOp())
+      spans.try_emplace(around, position, position).first->second.second = position;
     ++position;
-  }
+  });
 
   SmallVector<Temporary> temporaries;
-  for (auto op : llvm::make_early_inc_range(func.getBody().getOps<AllocOp>())) {
-    auto life = lives.find(op.getResult());
-    if (life == lives.end()) {
-      op.erase();
-      continue;
+  func.walk([&](AllocOp op) {
+    if (op.use_empty())
+      return op.erase();
+    Temporary temporary{op, UINT_MAX, 0, 0, temporaries.size()};
+    for (Operation *user : op->getUsers()) {
+      // What comes from outside of a loop is alive from pass to pass.
+      auto [first, last] = spans.lookup(op->getBlock()->findAncestorOpInBlock(*user));
+      temporary.first = std::min(temporary.first, first);
+      temporary.last = std::max(temporary.last, last);
     }
     auto type = cast<BufferType>(op.getType());
-    uint64_t size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
-    temporaries.push_back({op, life->second.first, life->second.second, size, temporaries.size()});
-  }
+    temporary.size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
+    temporaries.push_back(temporary);
+  });
   if (temporaries.empty())
     return;
 

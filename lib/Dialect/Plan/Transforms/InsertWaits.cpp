@@ -37,8 +37,8 @@ struct InsertWaits : zyx::plan::impl::InsertWaitsPassBase<InsertWaits> {
 
 } // namespace
 
-void InsertWaits::runOnOperation() {
-  SmallVector<CommandOpInterface> commands(getOperation().getBody().getOps<CommandOpInterface>());
+static void insertWaits(Block &block) {
+  SmallVector<CommandOpInterface> commands(block.getOps<CommandOpInterface>());
   SmallVector<Access> accesses;
   // For each command, the earlier ones that are over when it starts.
   SmallVector<llvm::BitVector> before;
@@ -64,4 +64,9 @@ void InsertWaits::runOnOperation() {
     accesses.push_back(std::move(access));
     before.push_back(std::move(done));
   }
+}
+
+void InsertWaits::runOnOperation() {
+  insertWaits(getOperation().getBody().front());
+  getOperation().walk([](LoopOp loop) { insertWaits(loop.getBody().front()); });
 }

@@ -30,7 +30,7 @@ unsigned partsFor(const artifact::Launch &launch, unsigned threads) {
 
 /// One command with its addresses resolved; `slots` of the replay that this one starts at.
 struct Step {
-  enum Kind { Launch, Copy, Fill } kind = Launch;
+  enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
   size_t slot = 0;
   // Launch.
   artifact::KernelFunction function = nullptr;
@@ -41,7 +41,13 @@ struct Step {
   uint64_t size = 0;
   uint64_t pattern = 0;
   uint8_t patternSize = 1;
+  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
+  size_t end = 0;
+  int64_t trips = 0;
+  bool hasCount = false, hasIndex = false;
 };
+
+using Clock = std::chrono::steady_clock;
 
 class HostReplay : public Replay {
 public:
@@ -63,6 +69,16 @@ public:
         step.size = copy->size;
         use(copy->source);
         use(copy->destination);
+      } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
+        step.kind = Step::Loop;
+        step.end = steps.size() + 1 + loop->body;
+        step.trips = loop->trips;
+        step.hasCount = loop->count.has_value();
+        step.hasIndex = loop->index.has_value();
+        if (loop->count)
+          use(*loop->count);
+        if (loop->index)
+          use(*loop->index);
       } else {
         const auto &fill = std::get<artifact::Fill>(command.action);
         step.kind = Step::Fill;
@@ -83,20 +99,9 @@ public:
   }
 
   Status run(std::span<uint64_t> nanoseconds) override {
-    if (nanoseconds.empty()) {
-      for (const Step &step : steps)
-        runStep(step);
-      return Status::ok();
-    }
-    using Clock = std::chrono::steady_clock;
-    auto before = Clock::now();
-    for (size_t i = 0; i < steps.size(); ++i) {
-      runStep(steps[i]);
-      const auto after = Clock::now();
-      nanoseconds[i] = static_cast<uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(after - before).count());
-      before = after;
-    }
+    std::ranges::fill(nanoseconds, 0);
+    lastTime = Clock::now();
+    runSteps(0, steps.size(), nanoseconds);
     return Status::ok();
   }
 
@@ -109,6 +114,41 @@ private:
   static void part(void *context, int64_t begin, int64_t end) {
     const Step &step = *static_cast<const Step *>(context);
     step.function(&step.args, begin, end);
+  }
+
+  void runSteps(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
+    for (size_t i = begin; i < end;) {
+      const Step &step = steps[i];
+      if (step.kind == Step::Loop)
+        runLoop(i, nanoseconds);
+      else
+        runStep(step);
+      addTime(i, nanoseconds);
+      i = step.kind == Step::Loop ? step.end : i + 1;
+    }
+  }
+
+  /// Adds the time since the last call to a step's.
+  void addTime(size_t step, std::span<uint64_t> nanoseconds) {
+    if (nanoseconds.empty())
+      return;
+    const auto now = Clock::now();
+    nanoseconds[step] += static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now - lastTime).count());
+    lastTime = now;
+  }
+
+  void runLoop(size_t at, std::span<uint64_t> nanoseconds) {
+    const Step &step = steps[at];
+    int64_t trips = step.trips;
+    if (step.hasCount)
+      std::memcpy(&trips, slots[step.slot], sizeof(trips));
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      if (step.hasIndex)
+        std::memcpy(slots[step.slot + step.hasCount], &trip, sizeof(trip));
+      addTime(at, nanoseconds);
+      runSteps(at + 1, step.end, nanoseconds);
+    }
   }
 
   void runStep(const Step &step) {
@@ -131,6 +171,8 @@ private:
 
   ThreadPool &threads;
   std::vector<Step> steps;
+  /// When the last step that was measured ended.
+  Clock::time_point lastTime;
   /// The arguments of all commands, one after the other.
   std::vector<void *> slots;
   /// For each buffer, the slots that hold its address, and the byte offsets there.

@@ -12,7 +12,7 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::zyx::plan";
   let summary = "The host's side: memory, launches, and what waits for what";
   let description = [{
-    A `plan.func` is one entry: a straight list of commands on buffers. Inputs and outputs are its
+    A `plan.func` is one entry: a list of commands on buffers, some of which a `plan.loop` repeats. Inputs and outputs are its
     arguments, named by `plan.input` and `plan.output`; the outputs are written in place, and
     nothing is returned.
 

@@ -11,9 +11,9 @@ def Plan_CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let cppNamespace = "::zyx::plan";
   let description = "What a device does for the plan: it reads and writes buffers, and ends with an event.";
   let methods = [
-    InterfaceMethod<"Buffers whose contents matter to the command.",
+    InterfaceMethod<"Buffers whose contents matter to the command, those of its body included.",
       "::llvm::SmallVector<::mlir::Value>", "getReadBuffers">,
-    InterfaceMethod<"Buffers that it writes.",
+    InterfaceMethod<"Buffers that it writes, or that its body does.",
       "::llvm::SmallVector<::mlir::Value>", "getWrittenBuffers">,
     InterfaceMethod<"The events it waits for.",
       "::mlir::MutableOperandRange", "getWaitMutable">,

@@ -59,8 +59,9 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Symbo
   }];
 }
 
-def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"FuncOp">]> {
-  let summary = "End of an entry";
+def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator,
+    ParentOneOf<["FuncOp", "LoopOp"]>]> {
+  let summary = "End of an entry, or of one pass of a loop";
   let assemblyFormat = "attr-dict";
 }
 
@@ -71,7 +72,7 @@ def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"
 def Plan_AllocOp : Plan_Op<"alloc"> {
   let summary = "A temporary";
   let description = [{
-    Uninitialised memory that no other buffer shares.
+    Uninitialised memory that no other buffer shares. Inside of a loop each pass has its own.
 
     `%t = plan.alloc : !plan.buffer<f32[256x1024]>`
   }];
@@ -169,6 +170,33 @@ def Plan_FillOp : Plan_CommandOp<"fill"> {
   let arguments = (ins Plan_Buffer:$destination, I64Attr:$bits, Variadic<Plan_EventType>:$wait);
   let assemblyFormat = [{
     $destination `bits` $bits (`wait` `(` $wait^ `)`)? attr-dict `:` type($destination)
+  }];
+}
+
+def Plan_LoopOp : Plan_CommandOp<"loop", [AttrSizedOperandSegments, NoRegionArguments,
+    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "Run commands again and again";
+  let description = [{
+    The body runs `trips` times, or as often as the i64 in the buffer `count` says when the loop
+    starts (never where it is negative). Each pass begins when the one before has ended, and the loop
+    has happened when its last pass has. Before a pass its number, from 0, is written to the buffer
+    `index`. What a body writes to buffers from outside stays there for the next pass: so values are
+    carried. The waits in the body are on commands of the same pass.
+
+    ```mlir
+    %e = plan.loop trips 16 index(%i : !plan.buffer<i64[]>) {
+      %0 = plan.launch @step ins(%h, %i : !plan.buffer<f32[4]>, !plan.buffer<i64[]>) outs(%n : !plan.buffer<f32[4]>)
+      %1 = plan.copy %n to %h wait(%0) : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+    } wait(%a)
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$trips, Optional<Plan_Buffer>:$count,
+    Optional<Plan_Buffer>:$index, Variadic<Plan_EventType>:$wait);
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = [{
+    (`trips` $trips^)? (`count` `(` $count^ `:` type($count) `)`)?
+    (`index` `(` $index^ `:` type($index) `)`)? $body (`wait` `(` $wait^ `)`)? attr-dict
   }];
 }
 

@@ -10,7 +10,8 @@ include "mlir/Pass/PassBase.td"
 def AssignArenaPass : Pass<"zyx-plan-assign-arena", "::zyx::plan::FuncOp"> {
   let summary = "Give every temporary an offset in one arena";
   let description = [{
-    A temporary lives from the first command that uses it to the last, in the order of the text. Large
+    A temporary lives from the first command that uses it to the last, in the order of the text; one
+    from outside of a loop that uses it lives as long as the loop. Large
     ones are placed first, each in the smallest gap that fits among those whose lives meet its own; a
     temporary that no command uses disappears.
 
@@ -32,7 +33,8 @@ def InsertWaitsPass : Pass<"zyx-plan-insert-waits", "::zyx::plan::FuncOp"> {
   let description = [{
     A command depends on an earlier one that writes bytes it reads or writes, or reads bytes it writes.
     Its wait list becomes the shortest one from which all its dependencies follow; a list from before is
-    replaced.
+    replaced. A loop reads and writes what its commands do, and the commands of its body wait for each
+    other.
 
     ```mlir
     %0 = plan.launch @a ins(%x : ...) outs(%t : ...)
