@@ -14,6 +14,10 @@ Result<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<MemoryPool> poo
   return std::shared_ptr<Buffer>(new Buffer(std::move(pool), memory));
 }
 
+std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<MemoryPool> pool, Allocation memory) {
+  return std::shared_ptr<Buffer>(new Buffer(std::move(pool), memory));
+}
+
 std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
   return std::shared_ptr<Buffer>(new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
 }
@@ -23,6 +27,10 @@ Buffer::~Buffer() {
     return;
   [[maybe_unused]] Status status = pool->deallocate(memory);
   ZYX_ASSERT(status.isOk(), "a buffer's memory is allocated until its end");
+}
+
+bool Buffer::isUsableIn(const MemoryPool &other) const {
+  return pool.get() == &other || ((!pool || pool->isHostMemory()) && other.isHostMemory());
 }
 
 void Buffer::beforeRead(std::vector<Point> &points) const {
@@ -96,5 +104,18 @@ Status Buffer::read(std::span<std::byte> to) const {
     return pool->copyOut(memory, 0, to);
   if (!to.empty())
     std::memcpy(to.data(), reinterpret_cast<const void *>(memory.handle), to.size());
+  return Status::ok();
+}
+
+Status Buffer::copyFrom(const Buffer &from) {
+  ZYX_RETURN_IF_ERROR(checkSize(from.size()));
+  ZYX_RETURN_IF_ERROR(from.wait(false));
+  if (!pool)
+    return from.read({reinterpret_cast<std::byte *>(memory.handle), memory.size});
+  if (!from.pool)
+    return write({reinterpret_cast<const std::byte *>(from.memory.handle), memory.size});
+  ZYX_RETURN_IF_ERROR(wait(true));
+  ZYX_RETURN_IF_ERROR(from.pool->copyTo(from.memory, *pool, memory, memory.size));
+  noteWrite({});
   return Status::ok();
 }

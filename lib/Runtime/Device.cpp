@@ -14,7 +14,7 @@ namespace {
 /// What the runtime knows of each device; `create` is null for those that this build lacks.
 struct Entry {
   std::string_view name, description;
-  std::shared_ptr<Device> (*create)(std::string name, const DeviceOptions &options);
+  Result<std::shared_ptr<Device>> (*create)(std::string name, const DeviceOptions &options);
 };
 constexpr Entry entries[] = {
     {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice},

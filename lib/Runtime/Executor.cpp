@@ -88,6 +88,9 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
   if (!buffer)
     return Status::invalidArgument(describe(isInput, *target) + " is bound to no buffer");
   ZYX_RETURN_IF_ERROR(checkSize(isInput, *target, buffer->size()));
+  if (!buffer->isUsableIn(*device->pool()))
+    return Status::invalidArgument(describe(isInput, *target) + " lies in memory that device '" +
+                                   device->name() + "' does not reach");
   const auto elementSize = static_cast<uint64_t>(byteSize(target->type.dtype));
   if (buffer->handle() % elementSize != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
@@ -181,14 +184,16 @@ Result<std::vector<CommandTime>> Executor::profile() {
 
 Result<Point> Executor::submit(std::span<const Point> wait) {
   ZYX_RETURN_IF_ERROR(prepare());
-  std::vector<Point> points(wait.begin(), wait.end());
+  std::vector<Point> points(wait.begin(), wait.end()), after;
   for (const Slot &slot : inputs)
     slot.buffer->beforeRead(points);
   for (const Slot &slot : outputs)
-    slot.buffer->beforeWrite(points);
+    slot.buffer->beforeWrite(after);
+  // The arena is used by one run at a time.
+  after.push_back(last);
   // Of its own, because a failed timeline stays failed, and later runs have nothing to do with it.
   last = {std::make_shared<Timeline>(), 1};
-  device->queue().submit(points, [this] { return replay->run({}); }, last);
+  replay->submit(std::move(points), std::move(after), last);
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(last);
   for (const Slot &slot : outputs)

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Queue.h"
 
+#include "Thread.h"
+
 #include <deque>
 
 using namespace zyx;
@@ -12,17 +14,15 @@ using namespace zyx::runtime;
 namespace {
 
 struct Item {
-  Queue::Work work;
-  Point signal;
-  /// Waits that are not reached yet.
+  Work work;
+  /// Waits that are not decided yet.
   size_t pending = 0;
   /// Of the first wait that failed.
   Status failure;
 };
 
-} // namespace
-
-struct Queue::State {
+/// Shared with the callbacks of points that may outlive the queue.
+struct State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::shared_ptr<Item>> items;
@@ -31,7 +31,7 @@ struct Queue::State {
   void loop();
 };
 
-void Queue::State::loop() {
+void State::loop() {
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(
@@ -50,42 +50,55 @@ void Queue::State::loop() {
     else if (!failure.isOk())
       status = Status::aborted("work that this depends on failed").withCause(failure);
     else
-      status = item->work();
+      status = item->work.body();
     // What the work holds goes before anyone learns that it is done.
-    item->work = nullptr;
+    item->work.body = nullptr;
+    const Point signal = std::move(item->work.signal);
     if (status.isOk())
-      status = item->signal.timeline->signal(item->signal.value);
+      status = signal.timeline->signal(signal.value);
     if (!status.isOk())
-      item->signal.timeline->fail(status);
+      signal.timeline->fail(status);
     lock.lock();
   }
 }
 
-Queue::Queue() : state(std::make_shared<State>()), thread([state = state] { state->loop(); }) {}
-
-Queue::~Queue() {
-  {
-    std::lock_guard lock(state->mutex);
-    state->stopping = true;
-    state->changed.notify_all();
+class ThreadQueue : public Queue {
+public:
+  Status start() {
+    ZYX_ASSIGN_OR_RETURN(thread, Thread::start([state = state] { state->loop(); }));
+    return Status::ok();
   }
-  thread.join();
-}
 
-void Queue::submit(std::span<const Point> wait, Work work, Point signal) {
+  ~ThreadQueue() override {
+    {
+      std::lock_guard lock(state->mutex);
+      state->stopping = true;
+      state->changed.notify_all();
+    }
+    thread.join();
+  }
+
+  void submit(Work work) override;
+
+private:
+  std::shared_ptr<State> state = std::make_shared<State>();
+  Thread thread;
+};
+
+void ThreadQueue::submit(Work work) {
   auto item = std::make_shared<Item>();
+  const std::vector<Point> wait = std::move(work.wait), after = std::move(work.after);
   item->work = std::move(work);
-  item->signal = std::move(signal);
-  item->pending = wait.size();
+  item->pending = wait.size() + after.size();
   {
     std::lock_guard lock(state->mutex);
     state->items.push_back(item);
     state->changed.notify_all();
   }
-  for (const Point &point : wait) {
-    auto arrived = [state = state, item](const Status &status) {
+  auto listen = [&](const Point &point, bool mustSucceed) {
+    auto arrived = [state = state, item, mustSucceed](const Status &status) {
       std::lock_guard lock(state->mutex);
-      if (item->failure.isOk())
+      if (mustSucceed && item->failure.isOk())
         item->failure = status;
       --item->pending;
       state->changed.notify_all();
@@ -94,5 +107,17 @@ void Queue::submit(std::span<const Point> wait, Work work, Point signal) {
       point.timeline->onReach(point.value, arrived);
     else
       arrived(Status::ok());
-  }
+  };
+  for (const Point &point : wait)
+    listen(point, true);
+  for (const Point &point : after)
+    listen(point, false);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Queue>> runtime::createThreadQueue() {
+  auto queue = std::make_unique<ThreadQueue>();
+  ZYX_RETURN_IF_ERROR(queue->start());
+  return std::unique_ptr<Queue>(std::move(queue));
 }

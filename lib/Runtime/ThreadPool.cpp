@@ -4,12 +4,15 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/ThreadPool.h"
 
+#include "Thread.h"
+
 #include <algorithm>
 #include <atomic>
 #include <sched.h>
 #include <thread>
 #include <vector>
 
+using namespace zyx;
 using namespace zyx::runtime;
 
 namespace {
@@ -53,9 +56,14 @@ int64_t bound(int64_t total, unsigned parts, unsigned part) {
 
 class StaticPool : public ThreadPool {
 public:
-  explicit StaticPool(unsigned threads) : workers(threads - 1) {
-    for (Worker &worker : workers)
-      worker.thread = std::thread([this, &worker] { loop(worker); });
+  explicit StaticPool(unsigned threads) : workers(threads - 1) {}
+
+  /// After a failure the pool is of no use.
+  Status start() {
+    for (Worker &worker : workers) {
+      ZYX_ASSIGN_OR_RETURN(worker.thread, Thread::start([this, &worker] { loop(worker); }));
+    }
+    return Status::ok();
   }
 
   ~StaticPool() override {
@@ -93,7 +101,7 @@ private:
     Body body = nullptr;
     void *context = nullptr;
     int64_t begin = 0, end = 0;
-    std::thread thread;
+    Thread thread;
   };
 
   static void post(Worker &worker, Body body, void *context, int64_t begin, int64_t end) {
@@ -124,8 +132,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<ThreadPool> zyx::runtime::createThreadPool(unsigned threads) {
+Result<std::shared_ptr<ThreadPool>> zyx::runtime::createThreadPool(unsigned threads) {
   if (threads == 0)
     threads = usableProcessors();
-  return std::make_shared<StaticPool>(std::min(threads, maxThreads));
+  auto pool = std::make_shared<StaticPool>(std::min(threads, maxThreads));
+  ZYX_RETURN_IF_ERROR(pool->start());
+  return std::shared_ptr<ThreadPool>(std::move(pool));
 }

@@ -18,6 +18,8 @@ namespace zyx::runtime {
 class Buffer {
 public:
   static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<MemoryPool> pool, uint64_t size);
+  /// Memory that is allocated in `pool`, and is freed by the buffer.
+  static std::shared_ptr<Buffer> adopt(std::shared_ptr<MemoryPool> pool, Allocation memory);
   /// Memory of the caller, which must outlive all use.
   static std::shared_ptr<Buffer> borrow(void *data, uint64_t size);
   ~Buffer();
@@ -27,10 +29,12 @@ public:
   uint64_t size() const { return memory.size; }
   /// The address in pools of host memory and of borrowed memory.
   uint64_t handle() const { return memory.handle; }
+  /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.
+  bool isUsableIn(const MemoryPool &other) const;
 
-  /// What the next reader must wait for, added to `points`.
+  /// What the next reader must wait for, added to `points`: it fails with the last writer.
   void beforeRead(std::vector<Point> &points) const;
-  /// What the next writer must wait for, added to `points`.
+  /// What must be over, in whatever way, before the next writer starts, added to `points`.
   void beforeWrite(std::vector<Point> &points) const;
   void noteRead(Point point);
   void noteWrite(Point point);
@@ -41,6 +45,8 @@ public:
   /// Waits for those who use the range, then copies all of it.
   Status write(std::span<const std::byte> from);
   Status read(std::span<std::byte> to) const;
+  /// As `write`, with the contents of a buffer of the same size, from pool to pool.
+  Status copyFrom(const Buffer &from);
 
 private:
   Buffer(std::shared_ptr<MemoryPool> pool, Allocation memory)

@@ -31,6 +31,7 @@ public:
   /// As in createDevice.
   virtual const std::string &name() const = 0;
   virtual std::shared_ptr<MemoryPool> pool() const = 0;
+  /// The first of its queues.
   virtual Queue &queue() = 0;
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive
   /// the program.
@@ -38,9 +39,14 @@ public:
 };
 
 /// "cpu" and "c" run the compiler's machine code and its C code, both on the host. NotFound for
-/// names that are not known, Unsupported for those that this build lacks.
+/// names that are not known, Unsupported for those that this build lacks, OutOfMemory where the
+/// system gives no threads.
 Result<std::shared_ptr<Device>> createDevice(std::string_view name,
                                              const DeviceOptions &options = {});
+
+/// Takes artifacts of every target, counts what they would take of a memory of `memoryLimit` bytes
+/// (0 = without end), and computes nothing: what one would read of its memory is refused.
+Result<std::shared_ptr<Device>> createDummyDevice(uint64_t memoryLimit = 0);
 
 struct DeviceListing {
   std::string name;

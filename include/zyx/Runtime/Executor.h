@@ -44,7 +44,7 @@ public:
 
   /// Runs on the calling thread; after the first run it allocates nothing.
   Status run();
-  /// Runs on the device's queue after `wait`, after earlier runs and after all who use the bound
+  /// Runs on the device's queues after `wait`, after earlier runs and after all who use the bound
   /// buffers; the point is reached when the outputs are there.
   Result<Point> submit(std::span<const Point> wait = {});
   /// As `run`, with the time of each command.

@@ -31,6 +31,8 @@ public:
   virtual ~MemoryPool() = default;
 
   virtual PoolUsage usage() const = 0;
+  /// Handles are addresses that this process can read and write.
+  virtual bool isHostMemory() const = 0;
   /// Aligned to artifact::alignment. Uninitialised. Fails where `size` bytes more would exceed the
   /// limit, or the system has no more.
   virtual Result<Allocation> allocate(uint64_t size) = 0;
@@ -42,6 +44,8 @@ public:
   /// `from` is of this pool, `to` of the same or another one.
   virtual Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
                         uint64_t size) = 0;
+  /// Where the host finds `size` bytes from `offset`, in pools of host memory.
+  virtual Result<std::byte *> address(const Allocation &of, uint64_t offset, uint64_t size) = 0;
 };
 
 /// Host memory. A limit of 0 means the machine's physical memory.

@@ -23,6 +23,10 @@ public:
   /// Runs all commands and returns when they are done. `nanoseconds` is empty, or receives the time
   /// of each command: the sum of its times where loops repeat it. Allocates nothing.
   virtual Status run(std::span<uint64_t> nanoseconds) = 0;
+  /// Hands all commands to the device's queues and returns. They start after `wait` and `after`, as
+  /// in Work; `signal` is decided when all are over. One run at a time: the next one comes after
+  /// the `signal` of this one.
+  virtual void submit(std::vector<Point> wait, std::vector<Point> after, Point signal) = 0;
 };
 
 class Device;

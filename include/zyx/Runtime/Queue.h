@@ -9,30 +9,47 @@
 
 #include <functional>
 #include <memory>
-#include <span>
-#include <thread>
+#include <string>
+#include <vector>
 
 namespace zyx::runtime {
 
-/// A thread that runs submitted work in order. Calls from several threads are safe.
+/// Bytes [begin, end) of a pool of host memory that a piece of work reads or writes.
+struct Access {
+  uint64_t begin = 0, end = 0;
+  bool isWrite = false;
+};
+
+/// What a queue runs, and what must be over before.
+struct Work {
+  /// Runs on a thread of the queue, holding no lock.
+  std::function<Status()> body;
+  /// Reached before the body runs. Where one fails, the body does not run, and `signal` fails with
+  /// that cause.
+  std::vector<Point> wait;
+  /// Reached or failed before the body runs: earlier users of memory that is used again.
+  std::vector<Point> after;
+  /// Reached when the body has succeeded. Where it has not, the timeline fails.
+  Point signal;
+  /// For messages.
+  std::string name;
+  /// All memory that the body touches; devices that check the order look at it.
+  std::vector<Access> accesses;
+};
+
+/// Runs submitted work. The order between two pieces of work is that of their points and nothing
+/// else: they may overlap or change places, though a queue may also run one after the other. So
+/// what work waits for must be promised by other means than later work of the same queue. Calls
+/// from several threads are safe.
 class Queue {
 public:
-  using Work = std::function<Status()>;
-
-  Queue();
   /// Runs what is submitted and ready; work whose waits are not reached is cancelled.
-  ~Queue();
-
-  /// Runs `work` after all earlier work and all of `wait`, then signals. Where a wait or the work
-  /// fails, the timeline of `signal` fails instead, and later work goes on.
-  void submit(std::span<const Point> wait, Work work, Point signal);
-
-private:
-  struct State;
-  /// Shared with the callbacks of points that may outlive the queue.
-  std::shared_ptr<State> state;
-  std::thread thread;
+  virtual ~Queue() = default;
+  virtual void submit(Work work) = 0;
 };
+
+/// A thread that runs its work one by one.
+Result<std::unique_ptr<Queue>> createThreadQueue();
 
 } // namespace zyx::runtime
 

@@ -5,6 +5,8 @@
 #ifndef ZYX_RUNTIME_THREADPOOL_H
 #define ZYX_RUNTIME_THREADPOOL_H
 
+#include "zyx/Base/Status.h"
+
 #include <cstdint>
 #include <memory>
 
@@ -25,8 +27,9 @@ public:
 
 /// A pool with equal parts, one for each thread. Its threads spin for some microseconds after
 /// work, then sleep. When it is busy with another caller's work, `run` works on the caller alone.
-/// 0 threads means as many as the process may use processors.
-std::shared_ptr<ThreadPool> createThreadPool(unsigned threads = 0);
+/// 0 threads means as many as the process may use processors. OutOfMemory where the system does not
+/// give that many.
+Result<std::shared_ptr<ThreadPool>> createThreadPool(unsigned threads = 0);
 
 } // namespace zyx::runtime
 

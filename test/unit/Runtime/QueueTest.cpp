@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -15,6 +16,16 @@ using testing::HasSubstr;
 namespace {
 
 using namespace std::chrono_literals;
+
+std::unique_ptr<Queue> makeQueue() {
+  auto queue = createThreadQueue();
+  EXPECT_TRUE(queue.isOk());
+  return std::move(*queue);
+}
+
+void submit(Queue &queue, std::vector<Point> wait, std::function<Status()> body, Point signal) {
+  queue.submit({std::move(body), std::move(wait), {}, std::move(signal), "work", {}});
+}
 
 TEST(TimelineTest, OnlyGrows) {
   Timeline timeline;
@@ -90,14 +101,14 @@ TEST(QueueTest, RunsInOrder) {
   auto timeline = std::make_shared<Timeline>();
   std::vector<int> order;
   {
-    Queue queue;
+    auto queue = makeQueue();
     for (int i = 0; i < 100; ++i)
-      queue.submit({},
-                   [&order, i] {
-                     order.push_back(i);
-                     return Status::ok();
-                   },
-                   {timeline, static_cast<uint64_t>(i) + 1});
+      submit(*queue, {},
+             [&order, i] {
+               order.push_back(i);
+               return Status::ok();
+             },
+             {timeline, static_cast<uint64_t>(i) + 1});
     EXPECT_TRUE(timeline->wait(100).isOk());
   }
   for (int i = 0; i < 100; ++i)
@@ -106,21 +117,21 @@ TEST(QueueTest, RunsInOrder) {
 
 TEST(QueueTest, WaitsAcrossQueuesBeforeTheSignal) {
   auto first = std::make_shared<Timeline>(), second = std::make_shared<Timeline>();
-  Queue a, b;
+  auto a = makeQueue(), b = makeQueue();
   int value = 0;
-  const Point waits[] = {{first, 1}, {}};
-  b.submit(waits,
-           [&] {
-             value *= 3;
-             return Status::ok();
-           },
-           {second, 1});
-  a.submit({},
-           [&] {
-             value = 7;
-             return Status::ok();
-           },
-           {first, 1});
+  const std::vector<Point> waits = {{first, 1}, {}};
+  submit(*b, waits,
+         [&] {
+           value *= 3;
+           return Status::ok();
+         },
+         {second, 1});
+  submit(*a, {},
+         [&] {
+           value = 7;
+           return Status::ok();
+         },
+         {first, 1});
   EXPECT_TRUE(second->wait(1).isOk());
   EXPECT_EQ(value, 21);
 }
@@ -128,17 +139,17 @@ TEST(QueueTest, WaitsAcrossQueuesBeforeTheSignal) {
 TEST(QueueTest, HandsFailuresOnAndGoesOn) {
   auto failing = std::make_shared<Timeline>(), dependent = std::make_shared<Timeline>(),
        other = std::make_shared<Timeline>();
-  Queue queue;
+  auto queue = makeQueue();
   bool ran = false;
-  queue.submit({}, [] { return Status::internal("kernel broke"); }, {failing, 1});
-  const Point waits[] = {{failing, 1}};
-  queue.submit(waits,
-               [&] {
-                 ran = true;
-                 return Status::ok();
-               },
-               {dependent, 1});
-  queue.submit({}, [] { return Status::ok(); }, {other, 1});
+  submit(*queue, {}, [] { return Status::internal("kernel broke"); }, {failing, 1});
+  const std::vector<Point> waits = {{failing, 1}};
+  submit(*queue, waits,
+         [&] {
+           ran = true;
+           return Status::ok();
+         },
+         {dependent, 1});
+  submit(*queue, {}, [] { return Status::ok(); }, {other, 1});
   EXPECT_TRUE(other->wait(1).isOk());
   EXPECT_EQ(failing->status().message(), "kernel broke");
   EXPECT_EQ(dependent->status().code(), ErrorCode::Aborted);
@@ -147,10 +158,19 @@ TEST(QueueTest, HandsFailuresOnAndGoesOn) {
   EXPECT_FALSE(ran);
 }
 
+TEST(QueueTest, GoesOnAfterWhatOnlyHadToBeOver) {
+  auto failing = std::make_shared<Timeline>(), next = std::make_shared<Timeline>();
+  auto queue = makeQueue();
+  queue->submit({[] { return Status::ok(); }, {}, {{failing, 1}, {}}, {next, 1}, "work", {}});
+  EXPECT_EQ(next->value(), 0u);
+  failing->fail(Status::internal("kernel broke"));
+  EXPECT_TRUE(next->wait(1).isOk());
+}
+
 TEST(QueueTest, FailsWhereItsSignalIsNotAhead) {
   auto timeline = std::make_shared<Timeline>();
   ASSERT_TRUE(timeline->signal(3).isOk());
-  Queue().submit({}, [] { return Status::ok(); }, {timeline, 2});
+  submit(*makeQueue(), {}, [] { return Status::ok(); }, {timeline, 2});
   EXPECT_THAT(timeline->status().message(), HasSubstr("cannot be signalled to 2"));
 }
 
@@ -158,11 +178,11 @@ TEST(QueueTest, CancelsWhatCannotStart) {
   auto endless = std::make_shared<Timeline>(), ready = std::make_shared<Timeline>(),
        stuck = std::make_shared<Timeline>();
   {
-    Queue queue;
-    queue.submit({}, [] { return Status::ok(); }, {ready, 1});
-    const Point waits[] = {{endless, 1}};
-    queue.submit(waits, [] { return Status::ok(); }, {stuck, 1});
-    queue.submit({}, [] { return Status::ok(); }, {ready, 2});
+    auto queue = makeQueue();
+    submit(*queue, {}, [] { return Status::ok(); }, {ready, 1});
+    const std::vector<Point> waits = {{endless, 1}};
+    submit(*queue, waits, [] { return Status::ok(); }, {stuck, 1});
+    submit(*queue, {}, [] { return Status::ok(); }, {ready, 2});
   }
   EXPECT_EQ(stuck->status().code(), ErrorCode::Cancelled);
   EXPECT_EQ(stuck->status().message(), "the queue was destroyed before the work could start");
@@ -175,19 +195,19 @@ TEST(QueueTest, TakesWorkFromManyThreads) {
   std::atomic<int> done = 0;
   std::vector<std::shared_ptr<Timeline>> timelines(8);
   {
-    Queue queue;
+    auto queue = makeQueue();
     std::vector<std::thread> threads;
     for (auto &timeline : timelines)
       threads.emplace_back([&] {
         timeline = std::make_shared<Timeline>();
         for (uint64_t i = 1; i <= 50; ++i) {
-          const Point previous[] = {{timeline, i - 1}};
-          queue.submit(previous,
-                       [&] {
-                         ++done;
-                         return Status::ok();
-                       },
-                       {timeline, i});
+          const std::vector<Point> previous = {{timeline, i - 1}};
+          submit(*queue, previous,
+                 [&] {
+                   ++done;
+                   return Status::ok();
+                 },
+                 {timeline, i});
         }
       });
     for (std::thread &thread : threads)

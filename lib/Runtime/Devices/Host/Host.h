@@ -12,12 +12,42 @@ namespace zyx::runtime {
 /// Success where this machine, and its operating system, have all of these CPU features.
 Status checkCpuFeatures(std::span<const std::string> features);
 
-/// `functions` are those of the artifact's kernels. Both, and the pool, outlive the result.
-std::unique_ptr<Replay> recordHost(const artifact::Artifact &artifact,
-                                   std::span<const artifact::KernelFunction> functions,
-                                   ThreadPool &threads);
+/// The code of an artifact, loaded into this process.
+class HostCode {
+public:
+  /// Refuses what this machine cannot run.
+  static Result<HostCode> load(const artifact::Artifact &artifact);
 
-std::shared_ptr<Device> createHostDevice(std::string name, const DeviceOptions &options);
+  /// Of the artifact's kernels.
+  std::span<const artifact::KernelFunction> functions() const { return addresses; }
+
+private:
+  /// dlclose.
+  struct Close {
+    void operator()(void *handle) const;
+  };
+  using Library = std::unique_ptr<void, Close>;
+  static Result<Library> loadLibrary(std::span<const std::byte> image);
+
+  std::vector<Library> libraries;
+  std::vector<artifact::KernelFunction> addresses;
+};
+
+/// A replay whose commands can also be run one by one.
+class HostReplay : public Replay {
+public:
+  /// Runs one command on this thread; a loop with all its body. `command` is an index in
+  /// Artifact::commands.
+  virtual void runCommand(size_t command) = 0;
+};
+
+/// `functions` are those of the artifact's kernels. They, the artifact, the threads and the queue
+/// outlive the result.
+std::unique_ptr<HostReplay> recordHost(const artifact::Artifact &artifact,
+                                       std::span<const artifact::KernelFunction> functions,
+                                       ThreadPool &threads, Queue &queue);
+
+Result<std::shared_ptr<Device>> createHostDevice(std::string name, const DeviceOptions &options);
 
 } // namespace zyx::runtime
 

@@ -29,6 +29,8 @@ public:
     return counts;
   }
 
+  bool isHostMemory() const override { return true; }
+
   Result<Allocation> allocate(uint64_t size) override {
     std::lock_guard lock(mutex);
     if (size > counts.limit - counts.inUse)
@@ -77,6 +79,11 @@ public:
                 uint64_t size) override {
     ZYX_RETURN_IF_ERROR(check(from, 0, size));
     return pool.copyIn(to, 0, {reinterpret_cast<const std::byte *>(from.handle), size});
+  }
+
+  Result<std::byte *> address(const Allocation &of, uint64_t offset, uint64_t size) override {
+    ZYX_RETURN_IF_ERROR(check(of, offset, size));
+    return reinterpret_cast<std::byte *>(of.handle) + offset;
   }
 
 private:

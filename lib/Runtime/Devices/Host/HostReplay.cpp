@@ -49,11 +49,11 @@ struct Step {
 
 using Clock = std::chrono::steady_clock;
 
-class HostReplay : public Replay {
+class StepReplay : public HostReplay {
 public:
-  HostReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
-             ThreadPool &threads)
-      : threads(threads), uses(artifact.buffers.size()) {
+  StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
+             ThreadPool &threads, Queue &queue)
+      : threads(threads), queue(queue), name(artifact.entry), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step;
       step.slot = slots.size();
@@ -103,6 +103,22 @@ public:
     lastTime = Clock::now();
     runSteps(0, steps.size(), nanoseconds);
     return Status::ok();
+  }
+
+  void submit(std::vector<Point> wait, std::vector<Point> after, Point signal) override {
+    queue.submit({[this] { return run({}); },
+                  std::move(wait),
+                  std::move(after),
+                  std::move(signal),
+                  name,
+                  {}});
+  }
+
+  void runCommand(size_t command) override {
+    if (steps[command].kind == Step::Loop)
+      runLoop(command, {});
+    else
+      runStep(steps[command]);
   }
 
 private:
@@ -170,6 +186,8 @@ private:
   }
 
   ThreadPool &threads;
+  Queue &queue;
+  std::string name;
   std::vector<Step> steps;
   /// When the last step that was measured ended.
   Clock::time_point lastTime;
@@ -181,8 +199,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Replay> runtime::recordHost(const Artifact &artifact,
-                                            std::span<const artifact::KernelFunction> functions,
-                                            ThreadPool &threads) {
-  return std::make_unique<HostReplay>(artifact, functions, threads);
+std::unique_ptr<HostReplay> runtime::recordHost(const Artifact &artifact,
+                                                std::span<const artifact::KernelFunction> functions,
+                                                ThreadPool &threads, Queue &queue) {
+  return std::make_unique<StepReplay>(artifact, functions, threads, queue);
 }
