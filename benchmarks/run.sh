@@ -27,6 +27,9 @@ measure() {
 }
 
 step "install packages" "$zyx_root/utils/install.sh" --benchmarks
+# Left on, it would make every later build of this folder need OpenBLAS and oneDNN.
+restore() { cmake -S "$zyx_root" -B "$zyx_root/build/release" -DZYX_BUILD_BENCHMARKS=OFF >/dev/null; }
+trap restore EXIT
 step "configure build/release" configure release -DZYX_BUILD_BENCHMARKS=ON
 step "build zyx-bench" build release zyx-bench
 mkdir -p "$out"

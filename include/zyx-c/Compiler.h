@@ -64,6 +64,9 @@ typedef struct zyx_compiler_compile_args {
   int verify_roundtrip;
   /* Whether to leave out all that only makes the program faster: fusing ops, schedules. */
   int no_optimise;
+  /* Whether the text of `stop_after`, which is then "graph", "groups" or "plan", is a drawing in the
+   * language of Graphviz. */
+  int dump_dot;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

@@ -129,7 +129,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context.get());
   if (stopAfter) {
     ZYX_ASSIGN_OR_RETURN(std::string text,
-                         pipelines::compileToText(*module, options, *stopAfter, result.stages));
+                         (args.dump_dot ? pipelines::compileToDot : pipelines::compileToText)(
+                             *module, options, *stopAfter, result.stages));
     result.output = toBytes(text);
     return Status::ok();
   }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
+#include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/Text/C.h"
@@ -153,4 +154,13 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
   if (options.target.kind == target::TargetKind::C)
     return target::printC(*kernels);
   return print(*kernels);
+}
+
+Result<std::string> zyx::pipelines::compileToDot(ModuleOp module, const Options &options,
+                                                 Phase last, std::vector<Stage> &stages) {
+  if (last != Phase::Graph && last != Phase::Groups && last != Phase::Plan)
+    return Status::invalidArgument("phase '" + std::string(toString(last)) +
+                                   "' is not drawn; graph, groups and plan are");
+  ZYX_RETURN_IF_ERROR(runPhases(module, options, last, stages));
+  return toDot(module);
 }

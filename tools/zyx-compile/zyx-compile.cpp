@@ -28,6 +28,8 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
                        texts to the standard output
   --stop-after=PHASE   write the program's text after a phase instead: graph, groups, kernel,
                        schedule, lowered, plan or target
+  --dump-dot=PHASE     write a drawing of the program in the language of Graphviz instead, after
+                       graph, groups or plan
   --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
   --no-optimise        each op a kernel of its own, with no schedule
   --time               print the time of each stage, the number of kernels and the size
@@ -37,10 +39,11 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
 examples:
   zyx-compile digits-knn.mlir --entry=knn --target=cpu -o knn.zyxa --time
   zyx-compile gemm.mlir --stop-after=lowered
+  zyx-compile gemm.mlir --dump-dot=groups | dot -Tsvg -o gemm.svg
 )";
 
 struct Options {
-  std::string file, entry, output;
+  std::string file, entry, output, dumpDot;
   session::CompileOptions compile;
   bool time = false, remarks = false, help = false;
 };
@@ -51,7 +54,8 @@ Result<Options> parseOptions(int argc, char **argv) {
       {"--entry=", &options.entry},
       {"--output=", &options.output},
       {"--target=", &options.compile.target},
-      {"--stop-after=", &options.compile.stopAfter}};
+      {"--stop-after=", &options.compile.stopAfter},
+      {"--dump-dot=", &options.dumpDot}};
   const std::pair<const char *, bool *> flags[] = {
       {"--verify-roundtrip", &options.compile.verifyRoundtrip},
       {"--no-optimise", &options.compile.noOptimise},
@@ -81,6 +85,12 @@ Result<Options> parseOptions(int argc, char **argv) {
   }
   if (options.file.empty() && !options.help)
     return Status::invalidArgument("no file is given; see --help");
+  if (!options.dumpDot.empty()) {
+    if (!options.compile.stopAfter.empty())
+      return Status::invalidArgument("--dump-dot and --stop-after exclude each other");
+    options.compile.stopAfter = options.dumpDot;
+    options.compile.dumpDot = true;
+  }
   return options;
 }
 

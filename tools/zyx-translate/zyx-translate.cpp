@@ -5,15 +5,12 @@
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Pipelines/Dot.h"
+#include "zyx/Pipelines/InitAll.h"
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/NVVM/NVVM.h"
 #include "zyx/Target/Text/C.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -37,14 +34,13 @@ static std::string targetOr(const char *otherwise) {
   return targetName.empty() ? otherwise : targetName.getValue();
 }
 
-/// Reads a file of kernels; null after an error.
-static OwningOpRef<ModuleOp> readKernels(const std::shared_ptr<llvm::SourceMgr> &sources, MLIRContext *context) {
+/// Reads a file of any of our dialects; null after an error.
+static OwningOpRef<ModuleOp> readModule(const std::shared_ptr<llvm::SourceMgr> &sources, MLIRContext *context) {
   llvm::StringRef text = sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
   if (zyx::Status status = zyx::checkTextLimits(text); !status.isOk())
     return (void)printStatus(*sources, status), OwningOpRef<ModuleOp>();
   DialectRegistry registry;
-  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
-                  LLVM::LLVMDialect, NVVM::NVVMDialect, zyx::kernel::KernelDialect>();
+  zyx::registerAllDialects(registry);
   context->appendDialectRegistry(registry);
   return parseSourceFile<ModuleOp>(sources, context);
 }
@@ -53,7 +49,7 @@ static OwningOpRef<ModuleOp> readKernels(const std::shared_ptr<llvm::SourceMgr> 
 /// say how each is launched.
 static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                  MLIRContext *context) {
-  OwningOpRef<ModuleOp> module = readKernels(sources, context);
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
     return failure();
   PassManager passes(context);
@@ -80,7 +76,7 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
 /// Kernels of the lowered form, or what they become in the LLVM dialect, as text of a CPU.
 static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                  MLIRContext *context, bool assembly) {
-  OwningOpRef<ModuleOp> module = readKernels(sources, context);
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
     return failure();
   PassManager passes(context);
@@ -101,10 +97,23 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
 /// Scalar kernels of the lowered form as C11.
 static LogicalResult kernelToC(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                MLIRContext *context) {
-  OwningOpRef<ModuleOp> module = readKernels(sources, context);
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
     return failure();
   zyx::Result<std::string> text = zyx::target::printC(*module);
+  if (!text)
+    return printStatus(*sources, text.status());
+  os << *text;
+  return success();
+}
+
+/// Entries of graphs, groups or plans as a drawing.
+static LogicalResult toDot(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                           MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
+  if (!module)
+    return failure();
+  zyx::Result<std::string> text = zyx::pipelines::toDot(*module);
   if (!text)
     return printStatus(*sources, text.status());
   os << *text;
@@ -124,5 +133,7 @@ int main(int argc, char **argv) {
       [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
         return kernelToCPU(sources, os, context, /*assembly=*/true);
       });
+  TranslateRegistration dot("to-dot", "Entries of graphs, groups or plans in the language of Graphviz",
+                            toDot);
   return failed(mlirTranslateMain(argc, argv, "zyx: translate files"));
 }

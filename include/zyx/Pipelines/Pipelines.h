@@ -63,6 +63,10 @@ Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options
 Result<std::string> compileToText(mlir::ModuleOp module, const Options &options, Phase last,
                                   std::vector<Stage> &stages);
 
+/// The program after phase graph, groups or plan as a drawing; see Dot.h.
+Result<std::string> compileToDot(mlir::ModuleOp module, const Options &options, Phase last,
+                                 std::vector<Stage> &stages);
+
 } // namespace zyx::pipelines
 
 #endif // ZYX_PIPELINES_PIPELINES_H

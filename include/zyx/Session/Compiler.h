@@ -24,6 +24,8 @@ struct CompileOptions {
   bool verifyRoundtrip = false;
   /// Whether to leave out all that only makes the program faster: fusing ops, schedules.
   bool noOptimise = false;
+  /// Whether the text of `stopAfter` (graph, groups or plan) is a drawing for Graphviz.
+  bool dumpDot = false;
 };
 
 struct Stage {

@@ -1,0 +1,50 @@
+// What a plan's drawing says of memory: a part that is written again has a new writer, and an event
+// without data is a dashed edge.
+// RUN: zyx-translate --to-dot %s | FileCheck %s
+
+kernel.func @k(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  kernel.return
+}
+plan.func @p(%x: !plan.buffer<f32[16]> {plan.input = "x"}, %y: !plan.buffer<f32[16]> {plan.output = "y"}) {
+  %arena = plan.arena : !plan.buffer<u8[64]>
+  %t = plan.slice %arena[0] : !plan.buffer<u8[64]> -> !plan.buffer<f32[16]>
+  %e0 = plan.launch @k ins(%x : !plan.buffer<f32[16]>) outs(%t : !plan.buffer<f32[16]>)
+  %e1 = plan.copy %t to %y wait(%e0) : !plan.buffer<f32[16]> to !plan.buffer<f32[16]>
+  %e2 = plan.fill %t bits 0 wait(%e1) : !plan.buffer<f32[16]>
+  %e3 = plan.launch @k ins(%t : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>) wait(%e2)
+  plan.return
+}
+
+// A loop is a frame around its commands.
+plan.func @l(%n: !plan.buffer<i64[]> {plan.input = "n"}, %y: !plan.buffer<f32[16]> {plan.output = "y"}) {
+  %e0 = plan.fill %y bits 0 : !plan.buffer<f32[16]>
+  %e1 = plan.loop count(%n : !plan.buffer<i64[]>) {
+    %t = plan.alloc : !plan.buffer<f32[16]>
+    %e2 = plan.launch @k ins(%y : !plan.buffer<f32[16]>) outs(%t : !plan.buffer<f32[16]>)
+  } wait(%e0)
+  %e3 = plan.loop trips 3 {
+    %e4 = plan.fill %y bits 1 : !plan.buffer<f32[16]>
+  } wait(%e1)
+  plan.return
+}
+// CHECK: n1 [label="launch k"]
+// CHECK-NEXT: n2 [label="copy"]
+// CHECK-NEXT: n3 [label="fill"]
+// CHECK-NEXT: n4 [label="launch k"]
+// CHECK-NEXT: n5 [label="y", shape=ellipse]
+// CHECK-NEXT: n0 -> n1 [label="f32[16]"]
+// CHECK-NEXT: n1 -> n2 [label="f32[16] at 0"]
+// CHECK-NEXT: n2 -> n3 [style=dashed]
+// CHECK-NEXT: n3 -> n4 [label="f32[16] at 0"]
+// CHECK-NEXT: n4 -> n5 [label="f32[16]"]
+
+// CHECK: digraph "l"
+// CHECK: n1 [label="fill"]
+// CHECK-NEXT: subgraph cluster_0 {
+// CHECK-NEXT: label="loop"
+// CHECK-NEXT: n2 [label="loop"]
+// CHECK-NEXT: n3 [label="launch k"]
+// CHECK: n4 [label="loop\ntrips 3"]
+// CHECK: n0 -> n2 [label="i64[]"]
+// CHECK-NEXT: n1 -> n2 [style=dashed]
+// CHECK-NEXT: n1 -> n3 [label="f32[16]"]
