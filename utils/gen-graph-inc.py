@@ -19,8 +19,9 @@ HEADER = """\
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Written by utils/gen-graph-inc.py from GraphOps.td; do not edit. Define the macros that are
-// wanted before including it: ZYX_GRAPH_OP(Name, name, arity), and per kind (Name, name)
-// ZYX_GRAPH_UNARY, ZYX_GRAPH_BINARY, ZYX_GRAPH_REDUCE. The order is the number in the byte form.
+// wanted before including it: ZYX_GRAPH_OP(Name, name, arity, number), and per kind (Name, name)
+// ZYX_GRAPH_UNARY, ZYX_GRAPH_BINARY, ZYX_GRAPH_REDUCE, whose order is their number. Numbers stand in
+// the byte form. An arity of -1 means any number of operands from 1 on.
 //===----------------------------------------------------------------------===//
 """
 
@@ -38,12 +39,18 @@ def numbered(entries, what):
     return entries
 
 
+def pascal(word):
+    return "".join(part.capitalize() for part in word.split("_"))
+
+
 def generate(table):
     instances = table["!instanceof"]
-    ops = [(r["opcode"], r["opName"].capitalize(), r["opName"], r["arity"])
-           for r in (table[name] for name in instances["Graph_NodeOp"])]
-    blocks = [("ZYX_GRAPH_OP", "Name, name, arity",
-               [f'{name}, {word}, {arity}' for _, name, word, arity in numbered(ops, "ops")])]
+    ops = sorted((r["opcode"], pascal(r["opName"]), r["opName"], r["arity"])
+                 for r in (table[name] for name in instances["Graph_NodeOp"]))
+    if len({op[0] for op in ops}) != len(ops):
+        sys.exit(f"{TD}: two ops have one number")
+    blocks = [("ZYX_GRAPH_OP", "Name, name, arity, number",
+               [f"{name}, {word}, {arity}, {number}" for number, name, word, arity in ops])]
     for family in ("Unary", "Binary", "Reduce"):
         kinds = [(r["value"], r["symbol"], r["str"])
                  for r in (table[name] for name in instances[f"Graph_{family}"])]

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Graph/Graph.h"
 
+#include "AttributeBytes.h"
+
 #include "zyx/Base/Bytes.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace zyx::graph {
 
 std::string_view toString(Op op) {
   switch (op) {
-#define ZYX_GRAPH_OP(Name, name, arity)                                                            \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
   case Op::Name:                                                                                   \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
@@ -52,9 +54,19 @@ std::string_view toString(ReduceKind kind) {
   return "unknown reduce";
 }
 
+bool isOp(uint8_t number) {
+  switch (static_cast<Op>(number)) {
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
+  case Op::Name:                                                                                   \
+    return true;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return false;
+}
+
 int arity(Op op) {
   switch (op) {
-#define ZYX_GRAPH_OP(Name, name, arity)                                                            \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
   case Op::Name:                                                                                   \
     return arity;
 #include "zyx/Graph/GraphOps.inc"
@@ -77,8 +89,11 @@ static uint64_t hashNode(const Node &node) {
     hash = mix(hash, operand);
   for (int64_t extent : node.type.shape)
     hash = mix(hash, static_cast<uint64_t>(extent));
-  for (int64_t dim : attributes.dims)
-    hash = mix(hash, static_cast<uint64_t>(dim));
+  for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
+                           &attributes.interior, &attributes.size, &attributes.stride,
+                           &attributes.dilation})
+    for (int64_t number : *list)
+      hash = mix(hash, static_cast<uint64_t>(number));
   if (!attributes.value.empty())
     hash = mix(hash, hash64(attributes.value));
   if (!attributes.name.empty())
@@ -131,21 +146,20 @@ NodeId &Graph::slotFor(uint64_t hash, const Node &node) {
 
 Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
                           TensorType requested, Location location) {
-  constexpr size_t maxArity = 3;
-  const TensorType *types[maxArity] = {};
-  for (size_t i = 0; i < std::min(operands.size(), maxArity); ++i) {
+  // Nearly all ops have few operands, and then nothing is allocated for their types.
+  constexpr size_t fewOperands = 3;
+  const TensorType *few[fewOperands] = {};
+  std::vector<const TensorType *> many(operands.size() > fewOperands ? operands.size() : 0);
+  const std::span<const TensorType *> types(many.empty() ? few : many.data(), operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] >= nodes.size())
       return Status::invalidArgument(std::string(toString(op)) + " has the operand " +
                                      std::to_string(operands[i]) + " of a graph with " +
                                      std::to_string(nodes.size()) + " nodes");
     types[i] = &nodes[operands[i]].type;
   }
-  if (operands.size() > maxArity)
-    return Status::invalidArgument(std::string(toString(op)) + " has " +
-                                   std::to_string(operands.size()) + " operands, more than any op");
   ZYX_ASSIGN_OR_RETURN(TensorType type,
-                       inferType(op, attributes,
-                                 std::span<const TensorType *const>(types).first(operands.size()),
+                       inferType(op, attributes, std::span<const TensorType *const>(types),
                                  requested));
   if (op == Op::Constant)
     normaliseConstant(attributes, type);
@@ -250,6 +264,47 @@ Result<NodeId> Graph::gather(NodeId x, NodeId indices, int64_t dim) {
   return add(Op::Gather, {{x, indices}}, std::move(attributes));
 }
 
+Result<NodeId> Graph::flip(NodeId x, std::vector<int64_t> dims) {
+  Attributes attributes;
+  attributes.dims = std::move(dims);
+  return add(Op::Flip, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::pad(NodeId x, NodeId fill, std::vector<int64_t> low,
+                          std::vector<int64_t> high, std::vector<int64_t> interior) {
+  Attributes attributes;
+  attributes.low = std::move(low);
+  attributes.high = std::move(high);
+  attributes.interior = std::move(interior);
+  return add(Op::Pad, {{x, fill}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size,
+                             std::vector<int64_t> stride, std::vector<int64_t> dilation) {
+  Attributes attributes;
+  attributes.dims = std::move(dims);
+  attributes.size = std::move(size);
+  attributes.stride = std::move(stride);
+  attributes.dilation = std::move(dilation);
+  return add(Op::Window, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::concat(std::span<const NodeId> parts, int64_t dim) {
+  Attributes attributes;
+  attributes.dims = {dim};
+  return add(Op::Concat, parts, std::move(attributes));
+}
+
+Result<NodeId> Graph::bitcast(NodeId x, DType dtype) {
+  return add(Op::Bitcast, {{x}}, {}, {dtype, x < size() ? node(x).type.shape : Shape()});
+}
+
+Result<NodeId> Graph::transfer(NodeId x, std::string device) {
+  Attributes attributes;
+  attributes.name = std::move(device);
+  return add(Op::Transfer, {{x}}, std::move(attributes));
+}
+
 std::vector<NodeId> Graph::reachable() const {
   std::vector<NodeId> order;
   std::vector<bool> found(nodes.size());
@@ -310,18 +365,12 @@ Status Graph::verify() const {
 
 Hash128 Graph::canonicalHash() const {
   ByteWriter writer;
-  writer.string("zyx graph 1");
+  writer.string("zyx graph 2");
   writer.string(name);
   std::vector<uint32_t> number(nodes.size());
   auto writeNode = [&](const Node &node) {
     writer.u8(static_cast<uint8_t>(node.op));
-    writer.u8(node.attributes.kind);
-    writer.u8(node.attributes.splat);
-    writer.u64(node.attributes.dims.size());
-    for (int64_t dim : node.attributes.dims)
-      writer.i64(dim);
-    writer.blob(node.attributes.value);
-    writer.string(node.attributes.name);
+    writeAttributes(writer, node.attributes);
     writer.u64(node.operands.size());
     for (NodeId operand : node.operands)
       writer.u32(number[operand]);

@@ -8,10 +8,6 @@
 
 namespace zyx::graph {
 
-#define ZYX_GRAPH_OP(Name, name, arity) +1
-static constexpr int numOps = 0
-#include "zyx/Graph/GraphOps.inc"
-    ;
 #define ZYX_GRAPH_UNARY(Name, name) +1
 static constexpr int numUnaryKinds = 0
 #include "zyx/Graph/GraphOps.inc"
@@ -48,7 +44,14 @@ struct Inference {
   Result<TensorType> select() const;
   Result<TensorType> iota() const;
   Result<TensorType> gather() const;
+  Result<TensorType> flip() const;
+  Result<TensorType> pad() const;
+  Result<TensorType> window() const;
+  Result<TensorType> concat() const;
+  Result<TensorType> bitcast() const;
+  Result<TensorType> transfer() const;
 
+  Status checkIncreasingDims(const std::string &what) const;
   Status checkAttributes() const;
   Status checkResultDType() const;
 };
@@ -90,8 +93,9 @@ static Status checkType(std::string_view op, const TensorType &type) {
 
 /// Attributes that an op does not take must be absent, so that equal nodes have one form.
 Status Inference::checkAttributes() const {
-  const bool takesDims =
-      op == Op::Permute || op == Op::Reduce || op == Op::Iota || op == Op::Gather;
+  const bool takesDims = op == Op::Permute || op == Op::Reduce || op == Op::Iota ||
+                         op == Op::Gather || op == Op::Flip || op == Op::Window ||
+                         op == Op::Concat;
   const bool takesKind = op == Op::Unary || op == Op::Binary || op == Op::Reduce;
   const Attributes &a = attributes;
   const char *extra = nullptr;
@@ -99,9 +103,13 @@ Status Inference::checkAttributes() const {
     extra = "kind";
   else if (!takesDims && !a.dims.empty())
     extra = "dimensions";
+  else if (op != Op::Pad && !(a.low.empty() && a.high.empty() && a.interior.empty()))
+    extra = "padding";
+  else if (op != Op::Window && !(a.size.empty() && a.stride.empty() && a.dilation.empty()))
+    extra = "window";
   else if (op != Op::Constant && (!a.value.empty() || a.splat))
     extra = "value";
-  else if (op != Op::Parameter && !a.name.empty())
+  else if (op != Op::Parameter && op != Op::Transfer && !a.name.empty())
     extra = "name";
   if (extra)
     return refuse(std::string(toString(op)) + " takes no " + extra);
@@ -375,6 +383,139 @@ Result<TensorType> Inference::gather() const {
   return result;
 }
 
+/// Dimensions of the operand that are listed once each, in order, and at least one.
+Status Inference::checkIncreasingDims(const std::string &what) const {
+  if (attributes.dims.empty())
+    return refuse(what + " lists no dimension");
+  int64_t least = 0;
+  for (int64_t dim : attributes.dims) {
+    if (dim < least || dim >= static_cast<int64_t>(operand(0).shape.size()))
+      return refuse(what + " along " + list(attributes.dims) +
+                    ", which are not increasing dimensions of it");
+    least = dim + 1;
+  }
+  return Status::ok();
+}
+
+Result<TensorType> Inference::flip() const {
+  ZYX_RETURN_IF_ERROR(checkIncreasingDims("flip of " + toString(operand(0))));
+  return operand(0);
+}
+
+Result<TensorType> Inference::pad() const {
+  const TensorType &x = operand(0), &fill = operand(1);
+  const std::string what = "pad of " + toString(x);
+  if (fill.dtype != x.dtype || !fill.shape.empty())
+    return refuse(what + " with " + toString(fill) + ": the fill must be one element of its dtype");
+  const Attributes &a = attributes;
+  for (const auto *numbers : {&a.low, &a.high, &a.interior})
+    if (numbers->size() != x.shape.size())
+      return refuse(what + " by low " + list(a.low) + " high " + list(a.high) + " interior " +
+                    list(a.interior) + ": each needs one number per dimension");
+  TensorType result = x;
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    const std::string where = what + " along dimension " + std::to_string(d);
+    if (a.interior[d] < 0)
+      return refuse(where + " adds " + std::to_string(a.interior[d]) +
+                    " elements between two, which cannot be removed");
+    int64_t extent = 0;
+    if (__builtin_mul_overflow(std::max<int64_t>(x.shape[d] - 1, 0), a.interior[d], &extent) ||
+        __builtin_add_overflow(extent, x.shape[d], &extent) ||
+        __builtin_add_overflow(extent, a.low[d], &extent) ||
+        __builtin_add_overflow(extent, a.high[d], &extent))
+      return refuse(where + " gives an extent that does not fit in 63 bits");
+    if (extent < 0)
+      return refuse(where + " removes " + std::to_string(-extent) + " elements more than there are");
+    result.shape[d] = extent;
+  }
+  return result;
+}
+
+Result<TensorType> Inference::window() const {
+  const TensorType &x = operand(0);
+  const std::string what = "window of " + toString(x);
+  ZYX_RETURN_IF_ERROR(checkIncreasingDims(what));
+  const Attributes &a = attributes;
+  for (const auto *numbers : {&a.size, &a.stride, &a.dilation}) {
+    if (numbers->size() != a.dims.size())
+      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " +
+                    list(a.dilation) + ": each needs one number per dimension of " + list(a.dims));
+    if (std::ranges::any_of(*numbers, [](int64_t number) { return number < 1; }))
+      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " +
+                    list(a.dilation) + ": each number must be positive");
+  }
+  TensorType result = x;
+  for (size_t i = 0; i < a.dims.size(); ++i) {
+    int64_t &extent = result.shape[a.dims[i]];
+    // How far the last element of a window lies from its first one.
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(a.size[i] - 1, a.dilation[i], &reach))
+      return refuse(what + " along dimension " + std::to_string(a.dims[i]) +
+                    " reaches further than fits in 63 bits");
+    extent = extent > reach ? (extent - 1 - reach) / a.stride[i] + 1 : 0;
+    result.shape.push_back(a.size[i]);
+  }
+  return result;
+}
+
+Result<TensorType> Inference::concat() const {
+  const TensorType &first = operand(0);
+  if (attributes.dims.size() != 1 || attributes.dims[0] < 0 ||
+      attributes.dims[0] >= static_cast<int64_t>(first.shape.size()))
+    return refuse("concat of " + toString(first) + " along " + list(attributes.dims) +
+                  ", which is not one of its dimensions");
+  const auto dim = static_cast<size_t>(attributes.dims[0]);
+  TensorType result = first;
+  for (size_t i = 1; i < operands.size(); ++i) {
+    TensorType next = operand(i);
+    if (next.shape.size() == first.shape.size()) {
+      if (__builtin_add_overflow(result.shape[dim], next.shape[dim], &result.shape[dim]))
+        return refuse("concat along dimension " + std::to_string(dim) +
+                      " gives an extent that does not fit in 63 bits");
+      next.shape[dim] = first.shape[dim];
+    }
+    if (next != first)
+      return refuse("concat of " + toString(first) + " and " + toString(operand(i)) +
+                    " along dimension " + std::to_string(dim) +
+                    ": all else must be the same");
+  }
+  return result;
+}
+
+Result<TensorType> Inference::bitcast() const {
+  const TensorType &x = operand(0);
+  const std::string what = "bitcast of " + toString(x) + " to " + toString(requested);
+  if (requested.shape != x.shape)
+    return refuse(what + " changes the shape");
+  if (x.dtype == DType::Bool || requested.dtype == DType::Bool)
+    return refuse(what + ": bools are no numbers of bits, cast them");
+  if (byteSize(x.dtype) != byteSize(requested.dtype))
+    return refuse(what + " changes the width of elements");
+  return requested;
+}
+
+/// "cpu" or "cuda:1": letters and digits, a letter first, then maybe a colon and a number.
+static bool isDeviceName(std::string_view name) {
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto isLetter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  if (kind.empty() || !isLetter(kind[0]) ||
+      !std::ranges::all_of(kind, [&](char c) { return isLetter(c) || isDigit(c); }))
+    return false;
+  if (colon == std::string_view::npos)
+    return true;
+  const std::string_view number = name.substr(colon + 1);
+  return !number.empty() && number.size() <= 9 && std::ranges::all_of(number, isDigit);
+}
+
+Result<TensorType> Inference::transfer() const {
+  if (!isDeviceName(attributes.name))
+    return refuse("transfer of " + toString(operand(0)) + " to '" + attributes.name +
+                  "', which is no name of a device, such as cpu or cuda:1");
+  return operand(0);
+}
+
 static Result<TensorType> inferByOp(const Inference &inference) {
   switch (inference.op) {
   case Op::Constant:
@@ -401,6 +542,18 @@ static Result<TensorType> inferByOp(const Inference &inference) {
     return inference.iota();
   case Op::Gather:
     return inference.gather();
+  case Op::Flip:
+    return inference.flip();
+  case Op::Pad:
+    return inference.pad();
+  case Op::Window:
+    return inference.window();
+  case Op::Concat:
+    return inference.concat();
+  case Op::Bitcast:
+    return inference.bitcast();
+  case Op::Transfer:
+    return inference.transfer();
   }
   ZYX_ASSERT(false, "the op was checked");
   return inference.requested;
@@ -409,9 +562,11 @@ static Result<TensorType> inferByOp(const Inference &inference) {
 Result<TensorType> inferType(Op op, const Attributes &attributes,
                              std::span<const TensorType *const> operands,
                              const TensorType &requested) {
-  if (static_cast<int>(op) >= numOps)
+  if (!isOp(static_cast<uint8_t>(op)))
     return refuse("there is no op number " + std::to_string(static_cast<int>(op)));
-  if (operands.size() != static_cast<size_t>(arity(op)))
+  if (arity(op) == variadic && operands.empty())
+    return refuse(std::string(toString(op)) + " needs at least one operand");
+  if (arity(op) != variadic && operands.size() != static_cast<size_t>(arity(op)))
     return refuse(std::string(toString(op)) + " takes " + std::to_string(arity(op)) +
                   " operands, not " + std::to_string(operands.size()));
   const Inference inference{op, attributes, operands, requested};

@@ -2,8 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Base/Bytes.h"
-#include "zyx/Graph/Graph.h"
+#include "AttributeBytes.h"
 
 #include <unordered_map>
 
@@ -13,7 +12,7 @@ namespace zyx::graph {
 //   "ZYXG", u32 version, u64 XXH3 of all that follows,
 //   entry name, file names, nodes, inputs, outputs; each list with a u64 count before it.
 static constexpr uint32_t magic = 0x4758595a;
-static constexpr uint32_t version = 1;
+static constexpr uint32_t version = 2;
 
 /// Location files are numbered from 1 in the table of file names; 0 is no file.
 static constexpr uint32_t noFile = 0;
@@ -34,13 +33,7 @@ std::vector<std::byte> Graph::serialize() const {
   for (size_t id = 0; id < nodes.size(); ++id) {
     const Node &node = nodes[id];
     body.u8(static_cast<uint8_t>(node.op));
-    body.u8(node.attributes.kind);
-    body.u8(node.attributes.splat);
-    body.u64(node.attributes.dims.size());
-    for (int64_t dim : node.attributes.dims)
-      body.i64(dim);
-    body.blob(node.attributes.value);
-    body.string(node.attributes.name);
+    writeAttributes(body, node.attributes);
     body.u64(node.operands.size());
     for (NodeId operand : node.operands)
       body.u32(operand);
@@ -89,15 +82,7 @@ struct StoredNode {
 static StoredNode readNode(ByteReader &reader) {
   StoredNode node;
   node.op = reader.u8("an op");
-  node.attributes.kind = reader.u8("a kind");
-  node.splat = reader.u8("a splat flag");
-  node.attributes.splat = node.splat == 1;
-  node.attributes.dims.resize(reader.count("dimensions", 8));
-  for (int64_t &dim : node.attributes.dims)
-    dim = reader.i64("a dimension");
-  const std::span<const std::byte> value = reader.blob("a constant");
-  node.attributes.value.assign(value.begin(), value.end());
-  node.attributes.name = reader.string("a parameter's name");
+  node.attributes = readAttributes(reader, node.splat);
   node.operands.resize(reader.count("operands", 4));
   for (NodeId &operand : node.operands)
     operand = reader.u32("an operand");
@@ -129,7 +114,7 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
   for (std::string &file : files)
     file = reader.string("a file name");
 
-  const uint64_t numNodes = reader.count("nodes", 56);
+  const uint64_t numNodes = reader.count("nodes", minAttributeBytes + 30);
   graph.nodes.reserve(numNodes);
   graph.locations.reserve(numNodes);
   for (uint64_t id = 0; id < numNodes; ++id) {

@@ -41,7 +41,7 @@ void Access::reshape(const Shape &shape) {
   Stage &top = stages.back();
   // Nothing is read from a view without elements.
   if (std::ranges::find(shape, 0) != shape.end()) {
-    top = {shape, std::vector<int64_t>(shape.size())};
+    top = {shape, std::vector<int64_t>(shape.size()), 0};
     return;
   }
   Stage merged = top;
@@ -58,11 +58,11 @@ void Access::reshape(const Shape &shape) {
       covered *= shape[next];
     }
     if (covered != merged.shape[d]) {
-      stages.push_back({shape, rowMajorStrides(shape)});
+      stages.push_back({shape, rowMajorStrides(shape), 0});
       return;
     }
   }
-  top = {shape, std::move(strides)};
+  top = {shape, std::move(strides), top.offset};
 }
 
 void Access::expand(const Shape &shape) {
@@ -80,6 +80,25 @@ void Access::permute(const std::vector<int64_t> &order) {
     top.shape[d] = from.shape[order[d]];
     top.strides[d] = from.strides[order[d]];
   }
+}
+
+void Access::flip(const std::vector<int64_t> &dims) {
+  Stage &top = stages.back();
+  for (int64_t dim : dims) {
+    top.offset += (top.shape[dim] - 1) * top.strides[dim];
+    top.strides[dim] = -top.strides[dim];
+  }
+}
+
+void Access::window(const Shape &shape, const std::vector<int64_t> &dims,
+                    const std::vector<int64_t> &stride, const std::vector<int64_t> &dilation) {
+  Stage &top = stages.back();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t step = top.strides[dims[i]];
+    top.strides[dims[i]] = step * stride[i];
+    top.strides.push_back(step * dilation[i]);
+  }
+  top.shape = shape;
 }
 
 void Access::simplify() {
@@ -106,7 +125,7 @@ void Access::mapStage(const Stage &stage, int64_t *indices, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (indices[i] < 0)
       continue;
-    int64_t rest = indices[i], index = 0;
+    int64_t rest = indices[i], index = stage.offset;
     for (size_t d = stage.shape.size(); d-- > 0;) {
       index += rest % stage.shape[d] * stage.strides[d];
       rest /= stage.shape[d];

@@ -20,12 +20,16 @@ class Access {
 public:
   /// The leaf itself: element i of the shape has index sum(coordinate * stride).
   Access(Shape shape, std::vector<int64_t> strides)
-      : stages{{std::move(shape), std::move(strides)}} {}
+      : stages{{std::move(shape), std::move(strides), 0}} {}
   static Access contiguous(const Shape &shape);
 
   void reshape(const Shape &shape);
   void expand(const Shape &shape);
   void permute(const std::vector<int64_t> &order);
+  void flip(const std::vector<int64_t> &dims);
+  /// `shape` is the window's own; the others are its attributes.
+  void window(const Shape &shape, const std::vector<int64_t> &dims,
+              const std::vector<int64_t> &stride, const std::vector<int64_t> &dilation);
   /// Merges dimensions; to be called once, after the last view.
   void simplify();
 
@@ -48,6 +52,8 @@ private:
   struct Stage {
     Shape shape;
     std::vector<int64_t> strides;
+    /// The index of the first element.
+    int64_t offset;
   };
   template <typename Run>
   static void walk(const Stage &stage, int64_t begin, int64_t count, Run run);
@@ -61,11 +67,11 @@ void Access::walk(const Stage &stage, int64_t begin, int64_t count, Run run) {
   const int rank = static_cast<int>(stage.shape.size());
   if (rank == 0) {
     if (count > 0)
-      run(int64_t(0), int64_t(0), count);
+      run(stage.offset, int64_t(0), count);
     return;
   }
   int64_t coordinates[maxRank] = {};
-  int64_t index = 0;
+  int64_t index = stage.offset;
   for (int d = rank - 1; d >= 0; --d) {
     coordinates[d] = begin % stage.shape[d];
     begin /= stage.shape[d];

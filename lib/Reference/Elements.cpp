@@ -240,6 +240,12 @@ void cast(DType from, DType to, const std::byte *x, int64_t count, std::byte *ou
   });
 }
 
+void bitcast(DType from, DType to, const std::byte *x, int64_t count, std::byte *out) {
+  alignas(8) std::byte stored[blockBytes];
+  store(from, x, count, stored);
+  loadRun(to, stored, 0, 1, count, out);
+}
+
 //===----------------------------------------------------------------------===//
 // Unary
 //===----------------------------------------------------------------------===//

@@ -88,6 +88,8 @@ void fromIndices(DType dtype, const int64_t *indices, int64_t count, std::byte *
 void toIndices(DType dtype, const std::byte *block, int64_t count, int64_t *indices);
 
 void cast(DType from, DType to, const std::byte *x, int64_t count, std::byte *out);
+/// Both have the same bytes in memory.
+void bitcast(DType from, DType to, const std::byte *x, int64_t count, std::byte *out);
 void unary(graph::UnaryKind kind, DType dtype, const std::byte *x, int64_t count, std::byte *out);
 void binary(graph::BinaryKind kind, DType dtype, const std::byte *a, const std::byte *b,
             int64_t count, std::byte *out);

@@ -8,6 +8,7 @@
 #include "Planner.h"
 #include "Reducer.h"
 
+#include <cstring>
 #include <memory>
 #include <unistd.h>
 #include <unordered_map>
@@ -37,6 +38,9 @@ private:
   void load(const Instruction &instruction, int64_t begin, int64_t count, std::byte *block);
   void reduce(const Program &program, std::byte *out);
   void gather(const Program &program, int64_t begin, int64_t count, std::byte *out);
+  void pad(const Program &program, int64_t begin, int64_t count, std::byte *out);
+  void concat(const Program &program, int64_t begin, int64_t count, std::byte *out);
+  void loadFrom(const Source &source, int64_t *at, int64_t count, std::byte *block);
   std::byte *block(uint32_t index) { return blocks.get() + index * blockBytes; }
 
   const Graph &graph;
@@ -142,8 +146,8 @@ Status Evaluator::evaluate() {
     for (const Instruction &instruction : program.instructions)
       if (instruction.access)
         release(instruction.node);
-    if (program.source)
-      release(program.sourceNode);
+    for (const Source &source : program.sources)
+      release(source.node);
   }
   return Status::ok();
 }
@@ -168,6 +172,10 @@ Status Evaluator::run(const Program &program) {
     runBlock(program, begin, count);
     if (node.op == Op::Gather)
       gather(program, begin, count, out + begin * width);
+    else if (node.op == Op::Pad)
+      pad(program, begin, count, out + begin * width);
+    else if (node.op == Op::Concat)
+      concat(program, begin, count, out + begin * width);
     else
       store(node.type.dtype, block(program.result), count, out + begin * width);
   }
@@ -187,6 +195,9 @@ void Evaluator::runBlock(const Program &program, int64_t begin, int64_t count) {
     switch (node.op) {
     case Op::Cast:
       cast(dtypeOf(0), node.type.dtype, operand(0), count, out);
+      break;
+    case Op::Bitcast:
+      bitcast(dtypeOf(0), node.type.dtype, operand(0), count, out);
       break;
     case Op::Unary:
       unary(static_cast<graph::UnaryKind>(node.attributes.kind), dtypeOf(0), operand(0), count,
@@ -278,17 +289,87 @@ void Evaluator::gather(const Program &program, int64_t begin, int64_t count, std
     if (indices[i] >= 0)
       indices[i] = (position / chosen * extent + indices[i]) * inner + position % inner;
   }
-  program.source->map(indices, count);
   // The indices were read; their block takes the elements.
   std::byte *elements = block(program.result);
-  if (graph.node(program.sourceNode).op == Op::Iota) {
-    for (int64_t i = 0; i < count; ++i)
-      indices[i] = std::max<int64_t>(indices[i], 0);
-    fromIndices(x.dtype, indices, count, elements);
-  } else {
-    loadAt(x.dtype, memory(program.sourceNode), indices, count, elements);
-  }
+  loadFrom(program.sources[0], indices, count, elements);
   store(x.dtype, elements, count, out);
+}
+
+/// The elements of an operand by its linear indices, which are overwritten; 0 where one is negative.
+void Evaluator::loadFrom(const Source &source, int64_t *at, int64_t count, std::byte *block) {
+  const Node &node = graph.node(source.node);
+  source.access.map(at, count);
+  if (node.op == Op::Iota) {
+    for (int64_t i = 0; i < count; ++i)
+      at[i] = std::max<int64_t>(at[i], 0);
+    fromIndices(node.type.dtype, at, count, block);
+  } else {
+    loadAt(node.type.dtype, memory(source.node), at, count, block);
+  }
+}
+
+void Evaluator::pad(const Program &program, int64_t begin, int64_t count, std::byte *out) {
+  const Node &node = graph.node(program.node);
+  const Shape &shape = graph.node(node.operands[0]).type.shape;
+  const graph::Attributes &a = node.attributes;
+  const DType dtype = node.type.dtype;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = begin + i, index = 0, step = 1;
+    for (size_t d = shape.size(); d-- > 0;) {
+      const int64_t place = rest % node.type.shape[d] - a.low[d];
+      rest /= node.type.shape[d];
+      const int64_t position = place / (a.interior[d] + 1);
+      if (place < 0 || place % (a.interior[d] + 1) != 0 || position >= shape[d])
+        index = -1;
+      if (index >= 0)
+        index += position * step;
+      step *= shape[d];
+    }
+    indices[i] = index;
+  }
+  // The fill is the source of the places that x does not have.
+  const int64_t width = heldBytes(dtype);
+  std::vector<bool> isFill(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    isFill[i] = indices[i] < 0;
+  std::byte *elements = block(program.result);
+  loadFrom(program.sources[0], indices, count, elements);
+  alignas(8) std::byte fill[8];
+  int64_t first = 0;
+  loadFrom(program.sources[1], &first, 1, fill);
+  for (int64_t i = 0; i < count; ++i)
+    if (isFill[i])
+      std::memcpy(elements + i * width, fill, static_cast<size_t>(width));
+  store(dtype, elements, count, out);
+}
+
+void Evaluator::concat(const Program &program, int64_t begin, int64_t count, std::byte *out) {
+  const Node &node = graph.node(program.node);
+  const DType dtype = node.type.dtype;
+  const auto dim = static_cast<size_t>(node.attributes.dims[0]);
+  int64_t inner = 1;
+  for (size_t d = dim + 1; d < node.type.shape.size(); ++d)
+    inner *= node.type.shape[d];
+  const int64_t all = node.type.shape[dim];
+  std::byte *elements = block(program.result);
+  // Where each part begins; those without elements begin where the next one does.
+  std::vector<int64_t> starts;
+  for (int64_t start = 0; NodeId operand : node.operands) {
+    starts.push_back(start);
+    start += graph.node(operand).type.shape[dim] * inner;
+  }
+  for (int64_t i = 0; i < count;) {
+    const int64_t row = (begin + i) / (all * inner), place = (begin + i) % (all * inner);
+    const auto next = std::ranges::upper_bound(starts, place);
+    const size_t part = next - starts.begin() - 1;
+    const int64_t end = next == starts.end() ? all * inner : *next, start = starts[part];
+    const int64_t run = std::min(count - i, end - place);
+    for (int64_t k = 0; k < run; ++k)
+      indices[k] = row * (end - start) + place - start + k;
+    loadFrom(program.sources[part], indices, run, elements + i * heldBytes(dtype));
+    i += run;
+  }
+  store(dtype, elements, count, out);
 }
 
 std::vector<HostTensor> Evaluator::takeOutputs() {

@@ -28,7 +28,7 @@ struct Place {
     Iteration,
     /// The same for the indices of a gather, which are repeated over the dimensions of x.
     Indices,
-    /// The elements of a gather's x, at indices that are data.
+    /// The elements of a gather's x, or of an operand of a pad or concat, at any indices.
     Random,
   };
   NodeId owner;
@@ -52,7 +52,8 @@ struct Instance {
 /// that it ends in.
 struct Stored {
   std::vector<InstanceId> body;
-  std::optional<InstanceId> result, source;
+  std::optional<InstanceId> result;
+  std::vector<InstanceId> sources;
 };
 
 class Planner {
@@ -86,9 +87,13 @@ private:
 
 } // namespace
 
-static bool isView(Op op) { return op == Op::Reshape || op == Op::Expand || op == Op::Permute; }
+static bool isView(Op op) {
+  return op == Op::Reshape || op == Op::Expand || op == Op::Permute || op == Op::Flip ||
+         op == Op::Window || op == Op::Transfer;
+}
 static bool isElementwise(Op op) {
-  return op == Op::Cast || op == Op::Unary || op == Op::Binary || op == Op::Select;
+  return op == Op::Cast || op == Op::Bitcast || op == Op::Unary || op == Op::Binary ||
+         op == Op::Select;
 }
 
 PlaceId Planner::addRoot(NodeId owner, Place::Role role, bool repeats) {
@@ -100,7 +105,8 @@ PlaceId Planner::behind(NodeId view, PlaceId outer) {
   const auto [it, inserted] = interned.try_emplace({view, outer}, places.size());
   if (inserted) {
     const Node &node = graph.node(view);
-    const bool grows = node.op == Op::Expand && node.type != graph.node(node.operands[0]).type;
+    const bool grows = node.op == Op::Window ||
+                       (node.op == Op::Expand && node.type != graph.node(node.operands[0]).type);
     const Place &from = places[outer];
     places.push_back({from.owner, from.role, from.repeats || grows, view, outer});
   }
@@ -149,10 +155,18 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Gather: {
     const bool repeats = graph.node(node.operands[1]).type.shape != node.type.shape;
     stored[id].result = want(node.operands[1], addRoot(id, Place::Indices, repeats));
-    stored[id].source = want(node.operands[0], addRoot(id, Place::Random, true));
+    stored[id].sources = {want(node.operands[0], addRoot(id, Place::Random, true))};
     return;
   }
+  case Op::Pad:
+  case Op::Concat:
+    for (NodeId operand : node.operands) {
+      const InstanceId source = want(operand, addRoot(id, Place::Random, true));
+      stored[id].sources.push_back(source);
+    }
+    return;
   case Op::Cast:
+  case Op::Bitcast:
   case Op::Unary:
   case Op::Binary:
   case Op::Select: {
@@ -173,6 +187,9 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Reshape:
   case Op::Expand:
   case Op::Permute:
+  case Op::Flip:
+  case Op::Window:
+  case Op::Transfer:
     if (isOutput)
       stored[id].result = want(id, addRoot(id, Place::Iteration, false));
     return;
@@ -203,12 +220,17 @@ Access Planner::access(const Instance &load) const {
   const Place *place = &places[load.place];
   for (; place->view; place = &places[place->outer]) {
     const Node &view = graph.node(*place->view);
+    const graph::Attributes &attributes = view.attributes;
     if (view.op == Op::Reshape)
       access.reshape(view.type.shape);
     else if (view.op == Op::Expand)
       access.expand(view.type.shape);
-    else
-      access.permute(view.attributes.dims);
+    else if (view.op == Op::Permute)
+      access.permute(attributes.dims);
+    else if (view.op == Op::Flip)
+      access.flip(attributes.dims);
+    else if (view.op == Op::Window)
+      access.window(view.type.shape, attributes.dims, attributes.stride, attributes.dilation);
   }
   const Node &owner = graph.node(place->owner);
   if (place->role == Place::Indices) {
@@ -229,10 +251,8 @@ Program Planner::emit(NodeId owner) const {
   const Stored &from = stored.at(owner);
   Program program;
   program.node = owner;
-  if (from.source) {
-    program.sourceNode = instances[*from.source].node;
-    program.source = access(instances[*from.source]);
-  }
+  for (InstanceId source : from.sources)
+    program.sources.push_back({instances[source].node, access(instances[source])});
   // The body lists users before operands: an instance is live from its first mention in this order.
   std::unordered_map<InstanceId, uint32_t> blocks;
   std::vector<uint32_t> free;
@@ -248,9 +268,12 @@ Program Planner::emit(NodeId owner) const {
     }
     return it->second;
   };
-  program.result = blockOf(*from.result);
+  if (from.result)
+    program.result = blockOf(*from.result);
+  else
+    program.numBlocks = 1;
   for (InstanceId id : from.body) {
-    if (id == from.source)
+    if (std::ranges::find(from.sources, id) != from.sources.end())
       continue;
     const Instance &instance = instances[id];
     Instruction instruction;
@@ -286,8 +309,8 @@ Plan makePlan(const Graph &graph, const std::vector<NodeId> &order) {
     for (const Instruction &instruction : program.instructions)
       if (instruction.access)
         plan.lastRead[instruction.node] = index;
-    if (program.source)
-      plan.lastRead[program.sourceNode] = index;
+    for (const Source &source : program.sources)
+      plan.lastRead[source.node] = index;
   }
   return plan;
 }

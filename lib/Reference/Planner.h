@@ -26,6 +26,13 @@ struct Instruction {
   std::vector<uint32_t> operands;
 };
 
+/// An operand that is read at any of its elements: which node's elements it shows, and which of them
+/// by the operand's linear index.
+struct Source {
+  graph::NodeId node;
+  Access access;
+};
+
 /// How the elements of one stored node are computed, block by block of its iteration space: its own
 /// shape, or for a reduce the operand's with the dimensions that stay first.
 struct Program {
@@ -34,9 +41,9 @@ struct Program {
   uint32_t numBlocks = 0;
   /// The block of the elements that are stored; of a reduce its operand, of a gather its indices.
   uint32_t result = 0;
-  /// gather: which node's elements x shows, and which of them by x's linear index.
-  graph::NodeId sourceNode = 0;
-  std::optional<Access> source;
+  /// What is read at indices that the op itself computes: x of a gather, the operands of a pad or a
+  /// concat.
+  std::vector<Source> sources;
 };
 
 /// Programs in an order in which a node is stored before it is read.
@@ -46,7 +53,7 @@ struct Plan {
   std::unordered_map<graph::NodeId, size_t> lastRead;
 };
 
-/// Decides what is stored: outputs, reduces, gathers, and elementwise ops that are wanted in more
+/// Decides what is stored: outputs, reduces, gathers, pads, concats, and elementwise ops that are wanted in more
 /// than one place, behind an expand (where they would be computed again for each repetition), or at
 /// indices that are data. All other elementwise ops become instructions of the one program that
 /// wants them; views become accesses. `order` is graph.reachable().

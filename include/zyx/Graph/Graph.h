@@ -20,7 +20,7 @@ namespace zyx::graph {
 /// The ops of the graph, generated from GraphOps.td: names, arities and kinds come from
 /// GraphOps.inc, which `utils/gen-graph-inc.py` writes and a test keeps fresh.
 enum class Op : uint8_t {
-#define ZYX_GRAPH_OP(Name, name, arity) Name,
+#define ZYX_GRAPH_OP(Name, name, arity, number) Name = number,
 #include "zyx/Graph/GraphOps.inc"
 };
 enum class UnaryKind : uint8_t {
@@ -39,7 +39,11 @@ std::string_view toString(Op op);
 std::string_view toString(UnaryKind kind);
 std::string_view toString(BinaryKind kind);
 std::string_view toString(ReduceKind kind);
-/// How many operands the op takes.
+/// Whether a number is that of an op.
+bool isOp(uint8_t number);
+/// The arity of ops that take any number of operands from 1 on.
+inline constexpr int variadic = -1;
+/// How many operands the op takes, or `variadic`.
 int arity(Op op);
 
 /// Constants are splats or at most this many bytes; more is a parameter, bound at load.
@@ -53,13 +57,19 @@ using NodeId = uint32_t;
 struct Attributes {
   /// UnaryKind, BinaryKind or ReduceKind, as a number.
   uint8_t kind = 0;
-  /// reduce: dimensions, increasing. permute: the operand's dimension for each result dimension.
-  /// gather, iota: one dimension.
+  /// reduce, flip, window: dimensions, increasing. permute: the operand's dimension for each result
+  /// dimension. gather, iota, concat: one dimension.
   std::vector<int64_t> dims;
+  /// pad: per dimension, how many elements are added before the first and after the last (removed,
+  /// where negative), and between each two.
+  std::vector<int64_t> low, high, interior;
+  /// window: for each of `dims`, the elements of a window, and the steps in the operand from one
+  /// window to the next and from one element of a window to the next.
+  std::vector<int64_t> size, stride, dilation;
   /// constant: the dense little-endian elements, or one element that is repeated (`splat`).
   std::vector<std::byte> value;
   bool splat = false;
-  /// parameter: its name.
+  /// parameter: its name. transfer: the device.
   std::string name;
   bool operator==(const Attributes &) const = default;
 };
@@ -73,8 +83,8 @@ struct Node {
 
 /// Infers the type of a node from its operands, and refuses with a reason what is malformed.
 /// `requested` is the result type as written; ops whose result does not follow from their operands
-/// (constant, parameter, reshape, expand, cast, iota) check it, the others ignore it. This is the
-/// only place where shapes and dtypes are inferred: tensors and the MLIR dialect call it.
+/// (constant, parameter, reshape, expand, cast, bitcast, iota) check it, the others ignore it. This
+/// is the only place where shapes and dtypes are inferred: tensors and the MLIR dialect call it.
 ///
 /// Only parameters and constants are held to maxTensorBytes: a view or the operand of a reduce need
 /// not exist in memory (the product inside an 8192^3 matmul has 2 TiB), so every other type must
@@ -135,6 +145,14 @@ public:
   Result<NodeId> select(NodeId condition, NodeId a, NodeId b);
   Result<NodeId> iota(TensorType type, int64_t dim);
   Result<NodeId> gather(NodeId x, NodeId indices, int64_t dim);
+  Result<NodeId> flip(NodeId x, std::vector<int64_t> dims);
+  Result<NodeId> pad(NodeId x, NodeId fill, std::vector<int64_t> low, std::vector<int64_t> high,
+                     std::vector<int64_t> interior);
+  Result<NodeId> window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size,
+                        std::vector<int64_t> stride, std::vector<int64_t> dilation);
+  Result<NodeId> concat(std::span<const NodeId> parts, int64_t dim);
+  Result<NodeId> bitcast(NodeId x, DType dtype);
+  Result<NodeId> transfer(NodeId x, std::string device);
 
   /// Refuses a graph that is no program: an input that is no parameter or is listed twice, an
   /// output without a node or a name, or two outputs of one name.

@@ -233,3 +233,71 @@ func.func @f() {
   }
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{'graph.flip' op flip of f32[4, 8] along [1, 0], which are not increasing dimensions of it}}
+  %0 = graph.flip %x dims = [1, 0] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %fill: tensor<f32>) {
+  // expected-error@+2 {{'graph.pad' op pad of f32[4] along dimension 0 removes 1 elements more than there are}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = graph.pad %x, %fill low = [-5] high = [0] interior = [0] : tensor<4xf32> -> tensor<0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %fill: tensor<1xf32>) {
+  // expected-error@+1 {{the fill is one element of the operand's type}}
+  %0 = "graph.pad"(%x, %fill) <{low = array<i64: 1>, high = array<i64: 0>, interior = array<i64: 0>}> : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+2 {{'graph.window' op window of f32[4] by size [2] stride [0] dilation [1]: each number must be positive}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = graph.window %x dims = [0] size = [2] stride = [0] dilation = [1] : tensor<4xf32> -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf16>) {
+  // expected-error@+2 {{'graph.concat' op concat of f32[4] and f16[4] along dimension 0: all else must be the same}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = graph.concat %x, %y dim = 0 : (tensor<4xf32>, tensor<4xf16>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+2 {{'graph.concat' op concat needs at least one operand}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = graph.concat dim = 0 : () -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.bitcast' op bitcast of f32[4] to i64[4] changes the width of elements}}
+  %0 = graph.bitcast %x : tensor<4xf32> -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'graph.transfer' op transfer of f32[4] to 'My GPU', which is no name of a device, such as cpu or cuda:1}}
+  %0 = graph.transfer %x to "My GPU" : tensor<4xf32>
+  return
+}

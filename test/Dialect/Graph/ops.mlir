@@ -86,3 +86,20 @@ func.func @group(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
   // CHECK: return %[[G]]#0, %[[G]]#1
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xi1>
 }
+
+// CHECK-LABEL: func.func @movement
+func.func @movement(%x: tensor<4x8xf32>, %fill: tensor<f32>) -> (tensor<6x13xf32>, tensor<3x8x2xf32>, tensor<8x8xf32>, tensor<4x8xui32>) {
+  // CHECK: graph.flip %{{.*}} dims = [0, 1] : tensor<4x8xf32>
+  %0 = graph.flip %x dims = [0, 1] : tensor<4x8xf32>
+  // CHECK: graph.pad %{{.*}}, %{{.*}} low = [1, -2] high = [1, 0] interior = [0, 1] : tensor<4x8xf32> -> tensor<6x13xf32>
+  %1 = graph.pad %0, %fill low = [1, -2] high = [1, 0] interior = [0, 1] : tensor<4x8xf32> -> tensor<6x13xf32>
+  // CHECK: graph.window %{{.*}} dims = [0] size = [2] stride = [1] dilation = [1] : tensor<4x8xf32> -> tensor<3x8x2xf32>
+  %2 = graph.window %x dims = [0] size = [2] stride = [1] dilation = [1] : tensor<4x8xf32> -> tensor<3x8x2xf32>
+  // CHECK: graph.concat %{{.*}}, %{{.*}} dim = 0 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %3 = graph.concat %x, %0 dim = 0 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  // CHECK: graph.transfer %{{.*}} to "cuda:1" : tensor<4x8xf32>
+  %4 = graph.transfer %x to "cuda:1" : tensor<4x8xf32>
+  // CHECK: graph.bitcast %{{.*}} : tensor<4x8xf32> -> tensor<4x8xui32>
+  %5 = graph.bitcast %4 : tensor<4x8xf32> -> tensor<4x8xui32>
+  return %1, %2, %3, %5 : tensor<6x13xf32>, tensor<3x8x2xf32>, tensor<8x8xf32>, tensor<4x8xui32>
+}

@@ -56,3 +56,20 @@ func.func @leaves(%x: tensor<1x1x6xui8>) -> (tensor<1x5x6xf16>, tensor<4xi64>, t
   %9 = graph.reshape %8 : tensor<3xi1> -> tensor<3x1xi1>
   return %1, %5, %6, %7 : tensor<1x5x6xf16>, tensor<4xi64>, tensor<0xf32>, tensor<ui16>
 }
+
+// CHECK-LABEL: func.func @movement
+func.func @movement(%x: tensor<4x8xf32>, %fill: tensor<f32>) -> (tensor<6x13xf32>, tensor<3x8x2xf32>, tensor<16x8xf32>, tensor<4x8xui32>) {
+  // CHECK: %[[F:.*]] = graph.flip %{{.*}} dims = [0, 1] : tensor<4x8xf32>
+  %0 = graph.flip %x dims = [0, 1] : tensor<4x8xf32>
+  // CHECK: graph.pad %[[F]], %{{.*}} low = [1, -2] high = [1, 0] interior = [0, 1] : tensor<4x8xf32> -> tensor<6x13xf32>
+  %1 = graph.pad %0, %fill low = [1, -2] high = [1, 0] interior = [0, 1] : tensor<4x8xf32> -> tensor<6x13xf32>
+  // CHECK: graph.window %{{.*}} dims = [0] size = [2] stride = [1] dilation = [1] : tensor<4x8xf32> -> tensor<3x8x2xf32>
+  %2 = graph.window %x dims = [0] size = [2] stride = [1] dilation = [1] : tensor<4x8xf32> -> tensor<3x8x2xf32>
+  // CHECK: graph.concat %{{.*}}, %[[F]], %[[F]], %{{.*}} dim = 0 : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  %3 = graph.concat %x, %0, %0, %x dim = 0 : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  // CHECK: %[[T:.*]] = graph.transfer %{{.*}} to "cuda:1" : tensor<4x8xf32>
+  %4 = graph.transfer %x to "cuda:1" : tensor<4x8xf32>
+  // CHECK: graph.bitcast %[[T]] : tensor<4x8xf32> -> tensor<4x8xui32>
+  %5 = graph.bitcast %4 : tensor<4x8xf32> -> tensor<4x8xui32>
+  return %1, %2, %3, %5 : tensor<6x13xf32>, tensor<3x8x2xf32>, tensor<16x8xf32>, tensor<4x8xui32>
+}

@@ -106,7 +106,7 @@ TEST(GraphTest, RefusesManyOperands) {
   EXPECT_EQ(graph.add(Op::Binary, {{x, x, x}}, {}).status().message(),
             "binary takes 2 operands, not 3");
   EXPECT_EQ(graph.add(Op::Select, {{x, x, x, x}}, {}).status().message(),
-            "select has 4 operands, more than any op");
+            "select takes 3 operands, not 4");
 }
 
 TEST(GraphTest, FindsEachOfManyNodes) {

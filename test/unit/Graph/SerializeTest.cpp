@@ -35,9 +35,14 @@ Graph everyOp() {
   const NodeId turned = *g.permute(chosen, {1, 0});
   const NodeId half = *g.cast(turned, DType::BF16);
   const NodeId picked = *g.gather(half, *g.iota({DType::I32, {4}}, 0), 0);
+  const NodeId zero = *g.splat({DType::BF16, {}}, std::vector<std::byte>(2));
+  const NodeId padded = *g.pad(*g.flip(picked, {1}), zero, {1, -1}, {0, 2}, {2, 0});
+  const NodeId slid = *g.window(padded, {0, 1}, {3, 1}, {2, 1}, {1, 4});
+  const NodeId joined = *g.concat({{slid, slid, slid, slid}}, 0);
+  const NodeId bits = *g.transfer(*g.bitcast(joined, DType::U16), "cuda:1");
   g.name = "everything";
   g.inputs = {x};
-  g.outputs = {{"picked", picked}, {"sum", sum}};
+  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}};
   return g;
 }
 
@@ -83,7 +88,7 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
                              const std::vector<std::pair<std::string, uint32_t>> &outputs = {}) {
   ByteWriter w;
   w.u32(0x4758595a);
-  w.u32(1);
+  w.u32(2);
   w.u64(0);
   w.string("main");
   w.u64(0);
@@ -95,6 +100,8 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
     w.u64(node.dims.size());
     for (int64_t dim : node.dims)
       w.i64(dim);
+    for (int list = 0; list < 6; ++list)
+      w.u64(0);
     w.string(node.value);
     w.string(node.name);
     w.u64(node.operands.size());
@@ -201,7 +208,7 @@ TEST(SerializeTest, HeaderIsChecked) {
   bytes[20] ^= std::byte(1);
   EXPECT_THAT(refusal(bytes), HasSubstr("the checksum does not match: the bytes are damaged"));
   bytes[4] = std::byte(9);
-  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 1"));
+  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 2"));
   bytes[0] = std::byte(0);
   EXPECT_THAT(refusal(bytes), HasSubstr("the bytes are not a graph"));
 }

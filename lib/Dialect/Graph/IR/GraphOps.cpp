@@ -61,6 +61,35 @@ static graph::Attributes toPlain(const IotaOp::Properties &properties) {
 static graph::Attributes toPlain(const GatherOp::Properties &properties) {
   return dimAttributes(properties.dim);
 }
+static graph::Attributes toPlain(const ConcatOp::Properties &properties) {
+  return dimAttributes(properties.dim);
+}
+static graph::Attributes toPlain(const FlipOp::Properties &properties) {
+  graph::Attributes attributes;
+  attributes.dims = toVector(properties.dims);
+  return attributes;
+}
+static graph::Attributes toPlain(const PadOp::Properties &properties) {
+  graph::Attributes attributes;
+  attributes.low = toVector(properties.low);
+  attributes.high = toVector(properties.high);
+  attributes.interior = toVector(properties.interior);
+  return attributes;
+}
+static graph::Attributes toPlain(const WindowOp::Properties &properties) {
+  graph::Attributes attributes;
+  attributes.dims = toVector(properties.dims);
+  attributes.size = toVector(properties.size);
+  attributes.stride = toVector(properties.stride);
+  attributes.dilation = toVector(properties.dilation);
+  return attributes;
+}
+static graph::Attributes toPlain(const TransferOp::Properties &properties) {
+  graph::Attributes attributes;
+  if (properties.device)
+    attributes.name = properties.device.str();
+  return attributes;
+}
 static graph::Attributes toPlain(const ParameterOp::Properties &properties) {
   graph::Attributes attributes;
   attributes.name = properties.name.str();
@@ -83,7 +112,7 @@ static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
   return attributes;
 }
 
-#define ZYX_GRAPH_OP(Name, name, arity)                                                            \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
   graph::Op Name##Op::getOpcode() { return graph::Op::Name; }                                      \
   graph::Attributes Name##Op::getPlainAttributes() { return toPlain(getProperties()); }
 #include "zyx/Graph/GraphOps.inc"
@@ -141,6 +170,11 @@ ZYX_INFERRED(Binary)
 ZYX_INFERRED(Select)
 ZYX_INFERRED(Reduce)
 ZYX_INFERRED(Gather)
+ZYX_INFERRED(Flip)
+ZYX_INFERRED(Pad)
+ZYX_INFERRED(Window)
+ZYX_INFERRED(Concat)
+ZYX_INFERRED(Transfer)
 #undef ZYX_INFERRED
 
 LogicalResult ConstantOp::verify() { return verifyNode(*this); }
@@ -149,6 +183,7 @@ LogicalResult IotaOp::verify() { return verifyNode(*this); }
 LogicalResult ReshapeOp::verify() { return verifyNode(*this); }
 LogicalResult ExpandOp::verify() { return verifyNode(*this); }
 LogicalResult CastOp::verify() { return verifyNode(*this); }
+LogicalResult BitcastOp::verify() { return verifyNode(*this); }
 
 //===----------------------------------------------------------------------===//
 // Folding
@@ -169,6 +204,45 @@ OpFoldResult PermuteOp::fold(FoldAdaptor) {
     if (static_cast<int64_t>(position) != dim)
       return {};
   return getX();
+}
+
+/// Of dimensions of at most one element nothing is backwards; a flip undoes itself.
+OpFoldResult FlipOp::fold(FoldAdaptor) {
+  if (llvm::all_of(getDims(), [&](int64_t dim) { return getType().getDimSize(dim) <= 1; }))
+    return getX();
+  auto inner = getX().getDefiningOp<FlipOp>();
+  return inner && inner.getDims() == getDims() ? inner.getX() : Value();
+}
+
+/// Where nothing is added at the ends nor between elements, all stays.
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  auto isZero = [](int64_t count) { return count == 0; };
+  bool keeps = llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero);
+  for (auto [extent, count] : llvm::zip(getX().getType().getShape(), getInterior()))
+    keeps &= extent <= 1 || count == 0;
+  return keeps ? getX() : Value();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  return getParts().size() == 1 ? getParts().front() : Value();
+}
+
+OpFoldResult BitcastOp::fold(FoldAdaptor) {
+  if (Value same = dyn_cast_if_present<Value>(foldIdentity(*this)))
+    return same;
+  auto inner = getX().getDefiningOp<BitcastOp>();
+  if (!inner)
+    return {};
+  if (inner.getX().getType() == getType())
+    return inner.getX();
+  getXMutable().assign(inner.getX());
+  return getResult();
+}
+
+/// What was brought to a device is there.
+OpFoldResult TransferOp::fold(FoldAdaptor) {
+  auto inner = getX().getDefiningOp<TransferOp>();
+  return inner && inner.getDevice() == getDevice() ? getX() : Value();
 }
 
 //===----------------------------------------------------------------------===//

@@ -199,6 +199,20 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
     return IotaOp::create(builder, loc, type, attributes.dims[0]);
   case graph::Op::Gather:
     return GatherOp::create(builder, loc, type, operands[0], operands[1], attributes.dims[0]);
+  case graph::Op::Flip:
+    return FlipOp::create(builder, loc, type, operands[0], attributes.dims);
+  case graph::Op::Pad:
+    return PadOp::create(builder, loc, type, operands[0], operands[1], attributes.low,
+                         attributes.high, attributes.interior);
+  case graph::Op::Window:
+    return WindowOp::create(builder, loc, type, operands[0], attributes.dims, attributes.size,
+                            attributes.stride, attributes.dilation);
+  case graph::Op::Concat:
+    return ConcatOp::create(builder, loc, type, operands, attributes.dims[0]);
+  case graph::Op::Bitcast:
+    return BitcastOp::create(builder, loc, type, operands[0]);
+  case graph::Op::Transfer:
+    return TransferOp::create(builder, loc, type, operands[0], attributes.name);
   }
   return {};
 }

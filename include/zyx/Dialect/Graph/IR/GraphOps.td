@@ -22,8 +22,8 @@ def Graph_Tensor : RankedTensorOf<[Graph_Element]>;
 // Families
 //===----------------------------------------------------------------------===//
 
-/// An op that is a node of the plain graph. `number` is stable: the byte form holds it. The
-/// verifier converts the operands to plain types and calls zyx::graph::inferType.
+/// An op that is a node of the plain graph. `number` is stable: the byte form holds it. A number of
+/// operands of -1 means any number from 1 on. The verifier converts the operands to plain types and calls zyx::graph::inferType.
 class Graph_NodeOp<string name, int number, int numOperands, list<Trait> traits = []>
     : Op<Graph_Dialect, name, traits # [Pure, DeclareOpInterfaceMethods<Graph_NodeOpInterface>]> {
   int opcode = number;
@@ -146,6 +146,108 @@ def Graph_PermuteOp : Graph_ViewOp<"permute", 4, [InferTypeOpAdaptor]> {
   let assemblyFormat = "$x `order` `=` $order attr-dict `:` type($x) `->` type($result)";
 }
 
+def Graph_FlipOp : Graph_ViewOp<"flip", 12, [InferTypeOpAdaptor]> {
+  let summary = "Dimensions walked backwards";
+  let description = [{
+    Along each of `dims`, which are increasing and not empty, index i reads index
+    `extent - 1 - i` of the operand.
+
+    ```mlir
+    %y = graph.flip %x dims = [1] : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let hasVerifier = 0;
+  let assemblyFormat = "$x `dims` `=` $dims attr-dict `:` type($x)";
+}
+
+def Graph_PadOp : Graph_InferredOp<"pad", 13, 2,
+    [TypesMatchWith<"the fill is one element of the operand's type", "x", "fill",
+                    "::mlir::RankedTensorType::get({}, "
+                    "::mlir::cast<::mlir::RankedTensorType>($_self).getElementType())">]> {
+  let summary = "Elements around and between those of a tensor";
+  let description = [{
+    Along each dimension `interior` elements are put between each two neighbours, then `low` before
+    the first and `high` after the last; all of them are `fill`, a tensor of rank 0. Where `low` or
+    `high` is negative that many elements are removed instead, fills of the interior among them. So
+    the extent is `low + extent + max(extent - 1, 0) * interior + high`; one below 0 is refused, and
+    so is a negative `interior`.
+
+    An element of the result is one of `x` or the fill, bit for bit: neither has an influence on the
+    places of the other, NaN included.
+
+    ```mlir
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %y = graph.pad %x, %zero low = [1, -2] high = [1, 0] interior = [0, 1]
+        : tensor<4x8xf32> -> tensor<6x13xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$fill, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior);
+  let hasFolder = 1;
+  let assemblyFormat = [{
+    $x `,` $fill `low` `=` $low `high` `=` $high `interior` `=` $interior attr-dict
+    `:` type($x) `->` type($result)
+  }];
+}
+
+def Graph_WindowOp : Graph_InferredOp<"window", 14, 1> {
+  let summary = "Overlapping slices of a tensor";
+  let description = [{
+    Along the i-th of `dims` a window has `size[i]` elements, which lie `dilation[i]` apart in the
+    operand, and windows begin `stride[i]` apart; all three are positive. That dimension counts
+    windows in the result, as many as fit: `(extent - 1 - (size - 1) * dilation) / stride + 1`, or 0
+    where none does. The dimensions inside of a window stand at the end, in the order of `dims`,
+    which are increasing and not empty:
+    `result[..., p, ..., k...] = x[..., p * stride + k * dilation, ...]`.
+
+    Strided slices are windows of size 1; a pooling reduces the last dimensions; a convolution
+    multiplies the windows of a padded tensor with the filter and adds.
+
+    ```mlir
+    %w = graph.window %x dims = [1, 2] size = [3, 3] stride = [2, 2] dilation = [1, 1]
+        : tensor<8x9x9xf32> -> tensor<8x4x4x3x3xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$size,
+                       DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$dilation);
+  let assemblyFormat = [{
+    $x `dims` `=` $dims `size` `=` $size `stride` `=` $stride `dilation` `=` $dilation attr-dict
+    `:` type($x) `->` type($result)
+  }];
+}
+
+def Graph_ConcatOp : Graph_InferredOp<"concat", 15, -1> {
+  let summary = "Tensors one after the other along a dimension";
+  let description = [{
+    One operand or more, of one element type and of equal extents in all dimensions but `dim`. The
+    elements are copied bit for bit.
+
+    ```mlir
+    %y = graph.concat %a, %b dim = 0 : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$parts, I64Attr:$dim);
+  let hasFolder = 1;
+  let assemblyFormat = "$parts `dim` `=` $dim attr-dict `:` functional-type(operands, results)";
+}
+
+def Graph_TransferOp : Graph_ViewOp<"transfer", 21, [InferTypeOpAdaptor]> {
+  let summary = "The same tensor on another device";
+  let description = [{
+    The only op that names a device: lower-case letters and digits, and the number of the device
+    among those of its kind where there may be several. The values stay as they are, so that a
+    program for one device drops its transfers.
+
+    ```mlir
+    %y = graph.transfer %x to "cuda:1" : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$device);
+  let hasVerifier = 0;
+  let assemblyFormat = "$x `to` $device attr-dict `:` type($x)";
+}
+
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
@@ -161,6 +263,22 @@ def Graph_CastOp : Graph_NodeOp<"cast", 6, 1> {
 
     ```mlir
     %y = graph.cast %x : tensor<4xbf16> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasFolder = 1;
+}
+
+def Graph_BitcastOp : Graph_NodeOp<"bitcast", 16, 1> {
+  let summary = "The same bits as another type of the same width";
+  let description = [{
+    Between integers and floats of one width; bools have no bits. A NaN that was read from memory, or
+    moved by views and selects, keeps its sign and its bits, but a signalling one may become quiet;
+    which NaN an op makes is left open.
+
+    ```mlir
+    %y = graph.bitcast %x : tensor<4xf32> -> tensor<4xui32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$x);
