@@ -67,6 +67,8 @@ typedef struct zyx_compiler_compile_args {
   /* Whether the text of `stop_after`, which is then "graph", "groups" or "plan", is a drawing in the
    * language of Graphviz. */
   int dump_dot;
+  /* For tests: unless 0, every kernel gets a random legal schedule of this seed. */
+  uint64_t schedule_seed;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

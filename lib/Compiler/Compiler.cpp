@@ -111,6 +111,7 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu"));
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
+  options.scheduleSeed = args.schedule_seed;
   std::optional<pipelines::Phase> stopAfter;
   if (args.stop_after && *args.stop_after) {
     stopAfter = pipelines::parsePhase(args.stop_after);

@@ -50,7 +50,9 @@ void addKernelPhase(OpPassManager &passes, const Options &) {
 
 /// kernel.func -> the same with a schedule for the target.
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
-  if (options.optimise)
+  if (options.scheduleSeed)
+    passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
+  else if (options.optimise)
     passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
 }
 
@@ -106,6 +108,9 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> optimise{*this, "optimise",
                         llvm::cl::desc("Whether to fuse ops and to schedule kernels"),
                         llvm::cl::init(true)};
+  Option<uint64_t> scheduleSeed{
+      *this, "schedule-seed",
+      llvm::cl::desc("Unless 0, draw the kernels' schedules from this seed"), llvm::cl::init(0)};
 };
 
 } // namespace
@@ -139,7 +144,9 @@ void zyx::pipelines::registerCompilePipeline() {
           return error("there is no phase '" + options.stopAfter.getValue() + "'");
         for (const PhaseEntry &entry : phases)
           if (entry.phase <= *last)
-            entry.add(passes, {.target = *target, .optimise = options.optimise});
+            entry.add(passes, {.target = *target,
+                               .optimise = options.optimise,
+                               .scheduleSeed = options.scheduleSeed});
         return success();
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) {

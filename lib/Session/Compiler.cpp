@@ -130,6 +130,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.verify_roundtrip = options.verifyRoundtrip;
   args.no_optimise = options.noOptimise;
   args.dump_dot = options.dumpDot;
+  args.schedule_seed = options.scheduleSeed;
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

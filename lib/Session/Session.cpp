@@ -160,7 +160,9 @@ Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &opti
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
   if (!options.stopAfter.empty())
     return opened->compile(graph, options);
-  const std::string key = graph.canonicalHash().toHex() + options.target + "/" + graph.name;
+  const std::string key = graph.canonicalHash().toHex() + options.target + "/" + graph.name +
+                          (options.noOptimise ? "/none" : "/") +
+                          std::to_string(options.scheduleSeed);
   auto found = artifacts.find(key);
   if (found == artifacts.end()) {
     ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));

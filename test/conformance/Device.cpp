@@ -13,7 +13,8 @@ namespace {
 
 class SessionDevice final : public Device {
 public:
-  SessionDevice(std::string name, bool optimise) : name(std::move(name)), optimise(optimise) {}
+  SessionDevice(std::string name, Optimise optimise) : name(std::move(name)), optimise(optimise) {}
+  void setSeed(uint64_t value) override { seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable, prepare(graph));
@@ -24,11 +25,12 @@ public:
 
 private:
   Result<std::unique_ptr<session::Executable>> prepare(const graph::Graph &graph) {
-    if (optimise)
+    if (optimise == Optimise::Default)
       return session.prepare(graph, name);
     session::CompileOptions options;
     options.target = name;
-    options.noOptimise = true;
+    options.noOptimise = optimise == Optimise::None;
+    options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                          artifact::Artifact::deserialize(compiled.output));
@@ -37,7 +39,8 @@ private:
 
   session::Session session;
   std::string name;
-  bool optimise;
+  Optimise optimise;
+  uint64_t seed = 1;
 };
 
 class CorruptedDevice final : public Device {
@@ -54,7 +57,20 @@ public:
 
 } // namespace
 
-std::unique_ptr<Device> openDevice(const std::string &name, bool optimise) {
+static constexpr std::string_view optimiseNames[] = {"default", "none", "schedules"};
+
+std::optional<Optimise> parseOptimise(std::string_view name) {
+  for (size_t i = 0; i < std::size(optimiseNames); ++i)
+    if (optimiseNames[i] == name)
+      return static_cast<Optimise>(i);
+  return std::nullopt;
+}
+
+std::string_view toString(Optimise optimise) {
+  return optimiseNames[static_cast<size_t>(optimise)];
+}
+
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise) {
   return std::make_unique<SessionDevice>(name, optimise);
 }
 

@@ -9,6 +9,7 @@
 #include "zyx/Graph/Graph.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,13 +20,21 @@ namespace zyx::conformance {
 class Device {
 public:
   virtual ~Device() = default;
+  /// What the next graphs' random choices are drawn from, where the device makes some.
+  virtual void setSeed(uint64_t seed) {}
   /// Fails where the device, or the compiler for it, refuses the graph.
   virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                               std::span<const HostTensor> inputs) = 0;
 };
 
-/// A device of zyx::session, which compiles with or without optimisations.
-std::unique_ptr<Device> openDevice(const std::string &name, bool optimise);
+/// How a device of zyx::session compiles: as always; one op per kernel and no schedules; or with
+/// a random legal schedule for each kernel.
+enum class Optimise : uint8_t { Default, None, Schedules };
+/// The inverse of "default", "none", "schedules".
+std::optional<Optimise> parseOptimise(std::string_view name);
+std::string_view toString(Optimise optimise);
+
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise);
 /// The interpreter with one bit of each output wrong: what the suite must find.
 std::unique_ptr<Device> openCorrupted();
 

@@ -124,6 +124,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
     report(verdict);
   };
   Packed packed = pack(cases, indices);
+  device.setSeed(cases[indices[0]].seed);
   const Result<std::vector<HostTensor>> got =
       device.run(packed.program.graph, packed.program.tensors);
   if (!got.isOk()) {

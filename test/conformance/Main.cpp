@@ -21,7 +21,8 @@ constexpr const char *help =
     "zyx-conformance: every op of the graph on a device, compared with the interpreter\n"
     "  --device=NAME     what runs the graphs: cpu, c, reference, or corrupted, the interpreter\n"
     "                    with a wrong bit in each output, which must fail (default: cpu)\n"
-    "  --optimise=HOW    default; or none: one op per kernel, no schedules\n"
+    "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
+    "                    legal ones\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
     "  --batch=N         cases in one graph (default: 48)\n"
@@ -31,7 +32,8 @@ constexpr const char *help =
     "Exits with 1 if an answer is wrong or a case crashes.\n";
 
 struct Settings {
-  std::string device = "cpu", optimise = "default";
+  std::string device = "cpu";
+  Optimise optimise = Optimise::Default;
   std::vector<std::string> filters;
   uint64_t firstSeed = 1;
   int64_t numSeeds = 100;
@@ -51,8 +53,8 @@ bool parseOption(std::string_view option, Settings &settings) {
       equals == std::string_view::npos ? std::string_view() : option.substr(equals + 1);
   if (name == "--device")
     settings.device = value;
-  else if (name == "--optimise" && (value == "default" || value == "none"))
-    settings.optimise = value;
+  else if (name == "--optimise" && parseOptimise(value))
+    settings.optimise = *parseOptimise(value);
   else if (name == "--filter")
     settings.filters.emplace_back(value);
   else if (name == "--batch")
@@ -124,8 +126,8 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
       counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 && verdicts.size() == cases.size();
   std::printf("%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",
-              settings.device.c_str(), settings.optimise.c_str(), cases.size(),
-              counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused],
+              settings.device.c_str(), std::string(toString(settings.optimise)).c_str(),
+              cases.size(), counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused],
               counts[Outcome::Crash], static_cast<long long>(numFree), seconds);
   return good;
 }
@@ -152,9 +154,8 @@ int main(int argc, char **argv) {
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto make = [&] {
-    return settings.device == "corrupted"
-               ? openCorrupted()
-               : openDevice(settings.device, settings.optimise != "none");
+    return settings.device == "corrupted" ? openCorrupted()
+                                          : openDevice(settings.device, settings.optimise);
   };
   const std::vector<Verdict> verdicts = runCases(cases, make, settings.run);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

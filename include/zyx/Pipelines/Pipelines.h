@@ -29,7 +29,8 @@ std::string_view toString(Phase phase);
 /// The inverse of toString.
 std::optional<Phase> parsePhase(std::string_view name);
 
-/// Registers `-zyx-compile`, with the options `target`, `stop-after` and `optimise`.
+/// Registers `-zyx-compile`, with the options `target`, `stop-after`, `optimise`
+/// and `schedule-seed`.
 void registerCompilePipeline();
 
 struct Options {
@@ -40,6 +41,8 @@ struct Options {
   /// Without it only what is needed runs: each op is a kernel of its own, with no schedule. Every
   /// program must mean the same then.
   bool optimise = true;
+  /// Unless 0, every kernel gets a random legal schedule of this seed instead of a chosen one.
+  uint64_t scheduleSeed = 0;
 };
 
 /// Appends the passes of one phase.

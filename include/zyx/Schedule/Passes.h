@@ -7,6 +7,7 @@
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 
 namespace zyx::schedule {

@@ -25,4 +25,17 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect"];
 }
 
+def DrawSchedulePass : Pass<"zyx-schedule-draw"> {
+  let summary = "Give every kernel of whole tiles a random legal schedule";
+  let description = [{
+    For tests: a schedule changes where and in which order a kernel computes, and never what, so every
+    schedule that is not refused must give the same answers. Draws up to six steps from the axes' names
+    and small tiles, tries each on a copy of the kernel, and leaves out those that
+    `-zyx-kernel-apply-schedule` refuses. The same seed draws the same schedules. A kernel that has a
+    schedule keeps it.
+  }];
+  let options = [Option<"seed", "seed", "uint64_t", "1", "What the numbers are drawn from">];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
+}
+
 #endif // ZYX_SCHEDULE_PASSES_TD

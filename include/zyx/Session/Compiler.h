@@ -26,6 +26,8 @@ struct CompileOptions {
   bool noOptimise = false;
   /// Whether the text of `stopAfter` (graph, groups or plan) is a drawing for Graphviz.
   bool dumpDot = false;
+  /// For tests: unless 0, every kernel gets a random legal schedule of this seed.
+  uint64_t scheduleSeed = 0;
 };
 
 struct Stage {

@@ -83,7 +83,7 @@ private:
   Result<Compiler *> compiler();
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
-  /// By hash, entry and target.
+  /// By hash, entry, target and what else changes the code.
   std::map<std::string, Compiled> artifacts;
   std::map<std::string, std::shared_ptr<runtime::Device>> devices;
 };

@@ -256,8 +256,8 @@ private:
       return contractionLoop(scope, *axes, *axis, name, tile, dependent);
 
     // Everything that depends on the axis moves into the loop; a copy of it, in tiles of one, does
-    // the rest.
-    OpBuilder builder(dependent.front());
+    // the rest. What bounds it is known where the last of them stands.
+    OpBuilder builder(dependent.back());
     Location loc = func.getLoc();
     FailureOr<Value> extent = boundedExtent(builder, *axes, *axis, dependent);
     if (failed(extent))
@@ -359,7 +359,10 @@ private:
     if (ShapedType::isDynamic(viewExtent))
       return func.emitOpError("walks an axis of a view whose extent is not known");
     Value left = arith::SubIOp::create(builder, loc, constantIndex(builder, loc, viewExtent), base);
-    return arith::MinSIOp::create(builder, loc, left, constantIndex(builder, loc, extent)).getResult();
+    left = arith::MinSIOp::create(builder, loc, left, constantIndex(builder, loc, extent));
+    if (mayBeginBeyond(base))
+      left = arith::MaxSIOp::create(builder, loc, left, constantIndex(builder, loc, 0));
+    return left;
   }
 
   /// A loop over the contraction axis of a dot, which carries the accumulator.

@@ -20,6 +20,11 @@ bool zyx::kernel::isElementwise(Operation *op) {
          op->getNumResults() == 1;
 }
 
+bool zyx::kernel::mayBeginBeyond(Value position) {
+  auto argument = dyn_cast<BlockArgument>(position);
+  return !argument || !isa<GridOp>(argument.getOwner()->getParentOp());
+}
+
 void zyx::kernel::unshareConstants(Operation *root) {
   SmallVector<Operation *> constants;
   root->walk([&](Operation *op) {

@@ -135,6 +135,8 @@ FailureOr<Extent> TileLowering::extentOf(Axis axis, Location loc) {
   Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end.viewExtent, loc),
                                      evaluator.mapping.lookupOrDefault(base));
   left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
+  if (mayBeginBeyond(base))
+    left = arith::MaxSIOp::create(builder, loc, left, evaluator.constantIndex(0, loc));
   return Extent{std::nullopt, left};
 }
 

@@ -64,6 +64,10 @@ inline bool isTile(mlir::Value value) { return isTile(value.getType()); }
 /// True for ops that compute each element of their tile from the same element of their operands.
 bool isElementwise(mlir::Operation *op);
 
+/// Whether a tile at that position may lie behind the end of its view as a whole. The index of a grid
+/// never does; the sum of two does, where a piece that sticks out is split again.
+bool mayBeginBeyond(mlir::Value position);
+
 /// Gives every use of a tile constant, splat, iota or broadcast a copy of its own: along the dimensions
 /// in which it repeats, two uses may stand for different axes.
 void unshareConstants(mlir::Operation *root);

@@ -1,0 +1,115 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Schedule/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::schedule {
+#define GEN_PASS_DEF_DRAWSCHEDULEPASS
+#include "zyx/Schedule/Passes.h.inc"
+} // namespace zyx::schedule
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// splitmix64: the same numbers everywhere.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t below(uint64_t n) {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return (z ^ (z >> 31)) % n;
+  }
+
+private:
+  uint64_t state;
+};
+
+/// Draws for one kernel.
+class ScheduleDrawer {
+public:
+  ScheduleDrawer(FuncOp func, uint64_t seed) : func(func), random(seed) {
+    func.walk([&](Operation *op) {
+      if (auto load = dyn_cast<LoadOp>(op))
+        note(load.getAxes());
+      else if (auto iota = dyn_cast<IotaOp>(op))
+        note(iota.getAxes());
+      hasDot |= isa<DotOp>(op);
+    });
+  }
+
+  /// Steps that are refused are left out.
+  ScheduleAttr draw() {
+    SmallVector<Attribute> steps;
+    for (uint64_t tries = random.below(7); tries > 0 && !names.empty(); --tries) {
+      steps.push_back(drawStep());
+      if (!isLegal(steps))
+        steps.pop_back();
+    }
+    return ScheduleAttr::get(func.getContext(), steps);
+  }
+
+private:
+  void note(std::optional<ArrayAttr> axes) {
+    if (axes)
+      for (StringAttr name : axes->getAsRange<StringAttr>())
+        names.insert(name);
+  }
+
+  Attribute drawStep() {
+    MLIRContext *context = func.getContext();
+    if (hasDot && random.below(5) == 0)
+      return StageStepAttr::get(context, random.below(2), Space::Private);
+    static constexpr int64_t tiles[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 64};
+    StringAttr axis = names[random.below(names.size())];
+    int64_t tile = tiles[random.below(std::size(tiles))];
+    if (random.below(2))
+      return GridStepAttr::get(context, axis, tile);
+    return LoopStepAttr::get(context, axis, tile);
+  }
+
+  /// Whether a copy of the kernel can be split so.
+  bool isLegal(ArrayRef<Attribute> steps) {
+    OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+    FuncOp copy = func.clone();
+    scratch->push_back(copy);
+    copy.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
+    ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
+    PassManager passes(func.getContext());
+    passes.addPass(createApplySchedulePass());
+    passes.addPass(createVerifyFormPass({"tiled"}));
+    return succeeded(passes.run(*scratch));
+  }
+
+  FuncOp func;
+  Random random;
+  llvm::SetVector<StringAttr> names;
+  bool hasDot = false;
+};
+
+struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {
+  using DrawSchedulePassBase::DrawSchedulePassBase;
+
+  void runOnOperation() override {
+    uint64_t number = 0;
+    getOperation()->walk([&](FuncOp func) {
+      // Kernels of one program draw different ones.
+      uint64_t kernelSeed = seed * 1000003 + number++;
+      if (!func.getSchedule())
+        func.setScheduleAttr(ScheduleDrawer(func, kernelSeed).draw());
+    });
+  }
+};
+
+} // namespace
