@@ -6,6 +6,7 @@
 - Each page that TableGen writes (target zyx-docs, in FOLDER/docs) is the one in docs/generated;
   --update copies them there instead.
 - Relative links of every .md file lead to a file.
+- docs/conformance.md has a row for each op and kind on each device, and a case in it.
 - Files that a page names between backquotes, or calls in a shell example, exist.
 Exits with 1 if something is wrong.
 """
@@ -14,6 +15,8 @@ import pathlib
 import re
 import shutil
 import sys
+
+import conformance
 
 TOP_FOLDERS = "benchmarks|cmake|docs|examples|include|lib|python|test|tools|utils"
 NAMED = re.compile(rf"(?:{TOP_FOLDERS})/[\w./*-]*")
@@ -88,6 +91,7 @@ def main():
     for page in pages(options.root):
         count += 1
         errors += check_page(options.root, page)
+    errors += conformance.page_errors(options.root)
     for error in errors:
         print(error)
     print(f"check-docs: {count} pages, {len(errors)} errors")

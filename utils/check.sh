@@ -76,11 +76,12 @@ step "install packages" "$zyx_root/utils/install.sh" || exit 1
 step "configure build/$preset" configure "$preset" || exit 1
 step "build everything" build "$preset" all zyx-docs || exit 1
 
-rm -f "$folder/ctest.xml" "$folder/lit.xml"
+rm -f "$folder/ctest.xml" "$folder/lit.xml" "$folder"/conformance/*.tsv
 # lit's tests are counted one by one, so ctest leaves them to lit.
 step "unit tests" ctest --test-dir "$folder" -E '^lit$' -j "$(nproc)" --output-on-failure \
   --output-junit "$folder/ctest.xml"
 count "unit tests" "$folder/ctest.xml"
+check "conformance counts" "$zyx_root/utils/conformance.py" --counts "$folder"/conformance/*.tsv
 lit=$(sed -n 's/^ZYX_LIT:FILEPATH=//p' "$folder/CMakeCache.txt")
 step "lit tests" "$lit" -sv --xunit-xml-output "$folder/lit.xml" "$folder/test"
 count "lit tests" "$folder/lit.xml"

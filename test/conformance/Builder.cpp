@@ -74,7 +74,7 @@ NodeId Builder::matmul(NodeId a, NodeId b, DType accumulator) {
   return reduce(ReduceKind::Add, mul(a, b), {static_cast<int64_t>(batch) + 1});
 }
 
-static std::string_view kindOf(const graph::Node &node) {
+std::string_view kindOf(const graph::Node &node) {
   switch (node.op) {
   case Op::Unary:
     return toString(static_cast<UnaryKind>(node.attributes.kind));

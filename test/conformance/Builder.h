@@ -99,6 +99,8 @@ void addReduceCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
+/// The name of a node's kind; empty where its op has none.
+std::string_view kindOf(const graph::Node &node);
 /// The nodes that outputs need, one line each.
 std::string printGraph(const graph::Graph &graph);
 

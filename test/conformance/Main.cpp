@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Coverage.h"
 #include "Runner.h"
 #include "smith/Cases.h"
 
@@ -28,6 +29,8 @@ constexpr const char *help =
     "  --batch=N         cases in one graph (default: 48)\n"
     "  --jobs=N          processes (default: 2)\n"
     "  --list            print the names of the cases\n"
+    "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
+    "  --report=FILE     write each verdict, for utils/conformance.py\n"
     "  --verbose         print every refusal, not one for each reason\n"
     "Exits with 1 if an answer is wrong or a case crashes.\n";
 
@@ -38,7 +41,8 @@ struct Settings {
   uint64_t firstSeed = 1;
   int64_t numSeeds = 100;
   RunOptions run;
-  bool list = false, verbose = false;
+  std::string report;
+  bool list = false, coverage = false, verbose = false;
 };
 
 template <typename T> bool parseNumber(std::string_view text, T &value) {
@@ -63,6 +67,10 @@ bool parseOption(std::string_view option, Settings &settings) {
     return parseNumber(value, settings.run.jobs) && settings.run.jobs > 0;
   else if (option == "--list")
     settings.list = true;
+  else if (option == "--coverage")
+    settings.coverage = true;
+  else if (name == "--report" && !value.empty())
+    settings.report = value;
   else if (option == "--verbose")
     settings.verbose = true;
   else if (const size_t colon = value.find(':');
@@ -152,6 +160,12 @@ int main(int argc, char **argv) {
       std::printf("%s\n", one.name.c_str());
     return 0;
   }
+  if (settings.coverage) {
+    const std::string missing = missingCases(cases);
+    std::printf("%s%zu cases, %s\n", missing.c_str(), cases.size(),
+                missing.empty() ? "every op is covered" : "none of these");
+    return missing.empty() ? 0 : 1;
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto make = [&] {
     return settings.device == "corrupted" ? openCorrupted()
@@ -159,5 +173,9 @@ int main(int argc, char **argv) {
   };
   const std::vector<Verdict> verdicts = runCases(cases, make, settings.run);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (!settings.report.empty() && !writeReport(settings.report, cases, verdicts)) {
+    std::fprintf(stderr, "zyx-conformance: cannot write %s\n", settings.report.c_str());
+    return 2;
+  }
   return report(settings, cases, verdicts, elapsed.count()) ? 0 : 1;
 }

@@ -125,8 +125,11 @@ void addViewCases(std::vector<Case> &cases) {
   for (const Chain &chain : chains)
     for (DType dtype : {DType::F32, DType::BF16, DType::I8, DType::I64, DType::Bool})
       addChain(cases, chain, dtype);
-  for (DType dtype : allDTypes)
-    addChain(cases, chains[0], dtype);
+  for (const Chain &chain : chains)
+    for (DType dtype : allDTypes)
+      if (std::string_view(chain.name) == "transpose" ||
+          std::string_view(chain.name) == "expand-merge-transpose")
+        addChain(cases, chain, dtype);
   addComputed(cases);
 }
 

@@ -42,6 +42,23 @@ class CheckDocs(unittest.TestCase):
                                   "--build=ROOT/build")
         self.assertEqual(code, 0, output)
 
+    def test_conformance_page(self):
+        inc = {"include/zyx/Graph/GraphOps.inc":
+               "ZYX_GRAPH_OP(Unary, unary, 1)\nZYX_GRAPH_OP(Cast, cast, 1, 6)\n"
+               "ZYX_GRAPH_UNARY(Exp, exp)\n"}
+        section = "## {}\n\n| op | f32 |\n|---|---|\n| `unary exp` | 3 |\n| `cast` | {} |\n"
+        page = "".join(section.format(d, "1") for d in ("cpu", "c", "reference"))
+        self.refuses(inc, "docs/conformance.md: missing")
+        self.refuses({**inc, "docs/conformance.md": page.replace("`cast`", "`cost`")},
+                     "reference has no row for cast")
+        self.refuses({**inc, "docs/conformance.md": page + "| `old` | 1 |\n"},
+                     "reference has a row for old, which is no op")
+        for cell in ("no case", "2 wrong", "1 crash, 4"):
+            self.refuses({**inc, "docs/conformance.md": page + section.format("cpu", cell)},
+                         "cpu, cast: " + cell.split(",")[0].lstrip("12 "))
+        code, output = self.check({**inc, "docs/conformance.md": page})
+        self.assertEqual(code, 0, output)
+
     def test_update_makes_them_fresh(self):
         with Tree({"build/docs/a.md": "new", "docs/generated/b.md": "", "utils/x": ""}) as tree:
             options = ("--root", str(tree.root), "--build", str(tree.root / "build"))
