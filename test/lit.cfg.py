@@ -12,13 +12,15 @@ import lit.formats
 config.name = "zyx"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "unit", "lib", "utils"]
+config.excludes = ["Inputs", "unit", "lib", "utils", "fuzz"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.zyx_binary_dir, "test")
 
 # Our tools come first; FileCheck, not, split-file and the rest lie beside llvm-config.
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.zyx_binary_dir, "bin"), config.llvm_tools_dir, config.environment["PATH"]])
+# A test compiles what it runs, unless it is a test of the cache.
+config.environment["ZYX_CACHE_DIR"] = "off"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"
 config.substitutions.append(("%source_dir", config.zyx_source_dir))
 config.substitutions.append(("%binary_dir", config.zyx_binary_dir))

@@ -73,7 +73,7 @@ Result<std::vector<std::byte>> zyx::readFile(const std::string &path, uint64_t l
   return bytes;
 }
 
-static Status writeAll(int descriptor, std::span<const std::byte> bytes) {
+static Status writeAll(int descriptor, std::span<const std::byte> bytes, Durability durability) {
   while (!bytes.empty()) {
     ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR)
@@ -82,10 +82,13 @@ static Status writeAll(int descriptor, std::span<const std::byte> bytes) {
       return Status::ioError(lastError());
     bytes = bytes.subspan(static_cast<size_t>(put));
   }
-  return ::fsync(descriptor) == 0 ? Status::ok() : Status::ioError(lastError());
+  if (durability == Durability::None || ::fsync(descriptor) == 0)
+    return Status::ok();
+  return Status::ioError(lastError());
 }
 
-Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes) {
+Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
+                                Durability durability) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     return Status::ioError(path + ": cannot write: not a regular file");
@@ -98,8 +101,10 @@ Status zyx::writeFileAtomically(const std::string &path, std::span<const std::by
   } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0)
     return Status::ioError(path + ": cannot write: " + lastError());
-  Status status = writeAll(descriptor, bytes);
-  ::close(descriptor);
+  Status status = writeAll(descriptor, bytes, durability);
+  // A network's file system may only find here that there is no room.
+  if (::close(descriptor) != 0 && status.isOk())
+    status = Status::ioError(lastError());
   if (status.isOk() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = Status::ioError(lastError());
   if (status.isOk())

@@ -75,16 +75,16 @@ Compiler::~Compiler() {
   // LLVM registers things that the process runs at its end; the library stays.
 }
 
-Result<std::unique_ptr<Compiler>> Compiler::open() {
-  std::vector<std::string> paths;
+std::vector<std::string> Compiler::candidates() {
   if (const char *named = std::getenv("ZYX_COMPILER"))
-    paths = {named};
-  else
-    paths = {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
+    return {named};
+  return {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
+}
 
+Result<std::unique_ptr<Compiler>> Compiler::open() {
   std::unique_ptr<Compiler> compiler(new Compiler);
   std::string reasons;
-  for (const std::string &path : paths) {
+  for (const std::string &path : candidates()) {
     compiler->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (compiler->library)
       break;

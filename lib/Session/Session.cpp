@@ -8,6 +8,8 @@
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
 
+#include "Toolchain.h"
+
 #include <chrono>
 #include <cstdio>
 
@@ -23,6 +25,13 @@ using Clock = std::chrono::steady_clock;
 
 uint64_t nanosecondsSince(Clock::time_point begin) {
   return std::chrono::nanoseconds(Clock::now() - begin).count();
+}
+
+/// What a compilation is of, beside the machine and the compiler.
+std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
+  return graph.canonicalHash().toHex() + " " + options.target +
+         (options.noOptimise ? " unoptimised " : " ") +
+         std::to_string(options.scheduleSeed) + " " + graph.name;
 }
 
 class ReferenceExecutable : public Executable {
@@ -126,7 +135,10 @@ std::string session::toString(const std::vector<Stage> &stages) {
   return milliseconds(total) + " ms (" + parts + ")";
 }
 
-Session::Session() = default;
+Session::Session(SessionOptions options) {
+  if (options.cacheFolder)
+    cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
+}
 Session::~Session() = default;
 
 Result<Compiler *> Session::compiler() {
@@ -157,20 +169,48 @@ Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
 
 Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &options) {
   graph.bindParameters();
-  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  if (!options.stopAfter.empty())
+  if (!options.stopAfter.empty() || options.verifyRoundtrip) {
+    // What is wanted is the compilation itself.
+    ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
     return opened->compile(graph, options);
-  const std::string key = graph.canonicalHash().toHex() + options.target + "/" + graph.name +
-                          (options.noOptimise ? "/none" : "/") +
-                          std::to_string(options.scheduleSeed);
+  }
+  const std::string key = programKey(graph, options);
   auto found = artifacts.find(key);
   if (found == artifacts.end()) {
-    ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+    ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrFind(graph, options, key));
     return artifacts.emplace(key, std::move(compiled)).first->second;
   }
   Compiled kept = found->second;
   kept.stages.clear();
   return kept;
+}
+
+Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const CompileOptions &options,
+                                        const std::string &programKey) {
+  Clock::time_point begin = Clock::now();
+  std::string key;
+  if (cache) {
+    key = toolchainKey(options.target) + programKey;
+    if (std::optional<CacheEntry> entry = cache->find(key)) {
+      Compiled kept;
+      kept.output = std::move(entry->artifact);
+      kept.numKernels = entry->numKernels;
+      kept.remarks = std::move(entry->remarks);
+      kept.stages = {{"cache", nanosecondsSince(begin)}};
+      return kept;
+    }
+  }
+  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+  if (cache) {
+    begin = Clock::now();
+    Status kept = cache->insert(
+        {key, loadedTools(), compiled.numKernels, compiled.remarks, compiled.output});
+    if (!kept)
+      compiled.remarks += "not kept in the cache: " + kept.message() + "\n";
+    compiled.stages.push_back({"keep", nanosecondsSince(begin)});
+  }
+  return compiled;
 }
 
 Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,

@@ -24,6 +24,11 @@ What to run, and where:
   --list                    print the entries of FILE with their inputs and outputs, and stop
   --list-devices            print every device, and why an absent one is absent, and stop
 
+Compiled programs are kept, so that they are compiled once:
+  --cache-dir=FOLDER        where. Default: ZYX_CACHE_DIR ("off" for nowhere), or else zyx in
+                            XDG_CACHE_HOME or in ~/.cache
+  --no-cache                compile, and keep nothing
+
 Data:
   --input=NAME=FILE[:TENSOR][[BEGIN:END]]
                             read an input from a .npy file or from a tensor of a .safetensors file,
@@ -90,6 +95,10 @@ static Status setOption(std::string_view name, std::string_view value, Options &
   } else if (name == "repeat") {
     if (!parseNumber(value, options.repeat) || options.repeat < 1)
       return badValue(name, value, "number of runs");
+  } else if (name == "cache-dir") {
+    if (value.empty())
+      return badValue(name, value, "folder");
+    options.cacheFolder = value;
   } else
     return Status::invalidArgument("unknown option '--" + std::string(name) + "'; see --help");
   return Status::ok();
@@ -102,6 +111,8 @@ static bool *findFlag(std::string_view name, Options &options) {
     return &options.time;
   if (name == "remarks")
     return &options.remarks;
+  if (name == "no-cache")
+    return &options.noCache;
   if (name == "list")
     return &options.list;
   if (name == "list-devices")

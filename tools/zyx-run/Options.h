@@ -25,6 +25,9 @@ struct Options {
   /// Text with {NAME} for outputs; empty prints them all.
   std::string printTemplate;
   int64_t repeat = 1;
+  /// Where artifacts are kept; without a value the user's own folder, if any.
+  std::optional<std::string> cacheFolder;
+  bool noCache = false;
   bool time = false, remarks = false, list = false, listDevices = false, help = false;
 };
 

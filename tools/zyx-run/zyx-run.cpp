@@ -187,7 +187,11 @@ std::string timesText(const Executable &executable, std::vector<double> runs) {
 }
 
 Status runProgram(const Options &options) {
-  Session session;
+  session::SessionOptions sessionOptions;
+  if (!options.noCache)
+    sessionOptions.cacheFolder =
+        options.cacheFolder ? options.cacheFolder : session::ArtifactCache::defaultFolder();
+  Session session(std::move(sessionOptions));
   if (options.list)
     return list(session, options);
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, prepare(session, options));

@@ -40,9 +40,14 @@ private:
 /// The contents of a regular file of at most `limit` bytes.
 Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit = UINT64_MAX);
 
-/// Writes a temporary file in the same folder, then renames it: at `path` there is either what was
-/// there before or all of `bytes`.
-Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
+/// Whether a file is forced to the disk before it gets its name. Without it a crash of the machine,
+/// not of the program, may leave a file of the right name with other contents.
+enum class Durability { Sync, None };
+
+/// Writes a temporary file in the same folder, named `path` with ".tmp." and numbers behind it, then
+/// renames it: at `path` there is either what was there before or all of `bytes`.
+Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
+                           Durability durability = Durability::Sync);
 
 } // namespace zyx
 

@@ -48,6 +48,10 @@ Result<std::shared_ptr<Device>> createDevice(std::string_view name,
 /// (0 = without end), and computes nothing: what one would read of its memory is refused.
 Result<std::shared_ptr<Device>> createDummyDevice(uint64_t memoryLimit = 0);
 
+/// Features of this machine's processor that its operating system lets programs use, by LLVM's
+/// names; code for a host device may need them.
+std::vector<std::string> hostCpuFeatures();
+
 struct DeviceListing {
   std::string name;
   bool present = false;

@@ -50,6 +50,8 @@ public:
   /// Looks at the environment variable ZYX_COMPILER; without it beside the running program, and in
   /// ../lib of its folder. NotFound says where it looked.
   static Result<std::unique_ptr<Compiler>> open();
+  /// The files that open() tries, in order.
+  static std::vector<std::string> candidates();
   ~Compiler();
   Compiler(const Compiler &) = delete;
   Compiler &operator=(const Compiler &) = delete;

@@ -7,9 +7,10 @@
 
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Tensor.h"
-#include "zyx/Session/Compiler.h"
+#include "zyx/Session/Cache.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,17 +60,27 @@ struct DeviceListing {
   std::string description;
 };
 
+struct SessionOptions {
+  /// The folder in which artifacts are kept for later processes; none without a value.
+  /// ArtifactCache::defaultFolder() is the user's.
+  std::optional<std::string> cacheFolder = std::nullopt;
+  /// Of all that is kept there together.
+  uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
+};
+
 /// Opens the compiler and devices when they are first needed. One thread at a time.
 class Session {
 public:
-  Session();
+  explicit Session(SessionOptions options = {});
   ~Session();
 
   /// Every entry of a file of MLIR text. Parameters follow the arguments as inputs.
   Result<std::vector<graph::Graph>> readGraphs(const std::string &path);
 
   /// An artifact for a target, or the text of a phase. Artifacts are kept: a graph that computes the
-  /// same is compiled once per target.
+  /// same is compiled once per target and options. Where there is a cache folder, that holds for
+  /// all processes that use it; the only stage is then "cache", and places in messages are those of
+  /// the graph that was compiled first.
   Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
@@ -80,10 +91,13 @@ public:
   static std::vector<DeviceListing> listDevices();
 
 private:
+  Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
+                                 const std::string &programKey);
   Result<Compiler *> compiler();
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
-  /// By hash, entry, target and what else changes the code.
+  std::optional<ArtifactCache> cache;
+  /// By hash, entry, target and options.
   std::map<std::string, Compiled> artifacts;
   std::map<std::string, std::shared_ptr<runtime::Device>> devices;
 };

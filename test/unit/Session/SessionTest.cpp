@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Base/TempFolder.h"
 #include "zyx/Session/Session.h"
 
 #include <cstdlib>
@@ -110,5 +111,54 @@ TEST(SessionTest, CompilesAndRuns) {
   ASSERT_EQ((*again)->stages.size(), 1u);
   EXPECT_EQ((*again)->stages[0].name, "load");
   EXPECT_EQ((*again)->numKernels, 1u);
+}
+
+TEST(SessionTest, KeepsArtifactsForLaterSessions) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  const TempFolder temporary = *TempFolder::create();
+  const SessionOptions options = {temporary.file("cache")};
+  CompileOptions fast, plain;
+  plain.noOptimise = true;
+  auto stages = [&](const SessionOptions &with, const CompileOptions &how,
+                    const std::string &entry = "main") {
+    graph::Graph graph = sum();
+    graph.name = entry;
+    Result<Compiled> compiled = Session(with).compile(std::move(graph), how);
+    EXPECT_TRUE(compiled.isOk()) << compiled.status().toString();
+    return compiled.isOk() ? toString(compiled->stages) : "";
+  };
+  EXPECT_THAT(stages(options, fast), HasSubstr("graph"));
+  // Other options and other names of the same program are other artifacts.
+  EXPECT_THAT(stages(options, plain), HasSubstr("graph"));
+  EXPECT_THAT(stages(options, fast, "other"), HasSubstr("graph"));
+  for (const CompileOptions &how : {fast, plain})
+    EXPECT_THAT(stages(options, how), HasSubstr("ms (cache "));
+  EXPECT_THAT(stages({}, fast), HasSubstr("graph"));
+
+  // A hit needs no compiler's library but its identity, and runs.
+  Session session(options);
+  auto executable = session.prepare(sum(), "cpu");
+  ASSERT_TRUE(executable.isOk()) << executable.status().toString();
+  EXPECT_EQ((*executable)->stages[0].name, "cache");
+  EXPECT_EQ((*executable)->numKernels, 1u);
+  ASSERT_TRUE((*executable)->setInputs({tensor({1, 2, 3}), tensor({10, 20, 30})}).isOk());
+  ASSERT_TRUE((*executable)->run().isOk());
+  EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
+
+  // Another compiler has other entries.
+  setenv("ZYX_COMPILER", ZYX_TEST_OLD_COMPILER, 1);
+  EXPECT_THAT(Session(options).compile(sum(), fast).status().message(),
+              HasSubstr("the compiler is of version 0.0.0"));
+  unsetenv("ZYX_COMPILER");
+}
+
+TEST(SessionTest, CompilesWhereNothingCanBeKept) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  SessionOptions options;
+  options.cacheFolder = "/dev/null/cache";
+  Result<Compiled> compiled = Session(options).compile(sum(), {});
+  unsetenv("ZYX_COMPILER");
+  ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();
+  EXPECT_THAT(compiled->remarks, HasSubstr("not kept in the cache: /dev/null/cache: "));
 }
 #endif

@@ -84,12 +84,14 @@ uint32_t savedState() {
 }
 
 bool has(const Feature &feature) {
+  // A virtual machine is left at every CPUID, which takes some microseconds each time.
+  static const uint32_t saved = savedState();
   uint32_t registers[4] = {};
   if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[EAX], &registers[EBX],
                          &registers[ECX], &registers[EDX]))
     return false;
   return (registers[feature.reg] >> feature.bit & 1) &&
-         (savedState() & feature.state) == static_cast<uint32_t>(feature.state);
+         (saved & feature.state) == static_cast<uint32_t>(feature.state);
 }
 
 #else
@@ -103,6 +105,17 @@ bool has(const Feature &) { return false; }
 #endif
 
 } // namespace
+
+std::vector<std::string> runtime::hostCpuFeatures() {
+  static const std::vector<std::string> features = [] {
+    std::vector<std::string> names;
+    for (const Feature &feature : table)
+      if (has(feature))
+        names.emplace_back(feature.name);
+    return names;
+  }();
+  return features;
+}
 
 Status runtime::checkCpuFeatures(std::span<const std::string> features) {
   for (const std::string &name : features) {

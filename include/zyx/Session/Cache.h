@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SESSION_CACHE_H
+#define ZYX_SESSION_CACHE_H
+
+#include "zyx/Session/Compiler.h"
+
+#include <optional>
+#include <span>
+
+namespace zyx::session {
+
+/// A file that a compilation was made with, and what it was then.
+struct Tool {
+  std::string path, identity;
+  bool operator==(const Tool &) const = default;
+};
+
+/// What a file is, for keys: the build id that its linker wrote into it, or its size, inode and time
+/// of change where it has none. Empty where it cannot be read.
+std::string fileIdentity(const std::string &path);
+
+/// What one entry of the cache holds.
+struct CacheEntry {
+  /// All that tells this compilation from another one.
+  std::string key;
+  /// Without these as they were, the entry is stale.
+  std::vector<Tool> tools;
+  size_t numKernels = 0;
+  std::string remarks;
+  std::vector<std::byte> artifact;
+  bool operator==(const CacheEntry &) const = default;
+
+  /// The versioned, checksummed byte form.
+  std::vector<std::byte> serialize() const;
+  /// Refuses what is cut, corrupt, of another version, or holds no artifact that verifies.
+  static Result<CacheEntry> deserialize(std::span<const std::byte> bytes);
+};
+
+/// Artifacts in a folder, for later processes. Any number of processes may use it at once; each
+/// sees an entry whole or not at all. An entry that is damaged, stale or of another key is removed,
+/// and is a miss.
+///
+/// The code of a hit is run, so nothing is read from a folder that another user but root owns, or
+/// that everyone may write to.
+class ArtifactCache {
+public:
+  static constexpr uint64_t defaultMaxBytes = uint64_t(1) << 30;
+
+  /// Of all entries together at most `maxBytes`.
+  explicit ArtifactCache(std::string folder, uint64_t maxBytes = defaultMaxBytes)
+      : folder(std::move(folder)), maxBytes(maxBytes) {}
+
+  /// ZYX_CACHE_DIR; without it "zyx" in XDG_CACHE_HOME or in ~/.cache. Nothing where ZYX_CACHE_DIR
+  /// is empty or "off", or where none of them is set.
+  static std::optional<std::string> defaultFolder();
+
+  /// The entry of that key; nothing for whatever reason there is none.
+  std::optional<CacheEntry> find(const std::string &key) const;
+  /// Keeps an entry, and removes the least recently used ones beyond `maxBytes`. On a failure (a
+  /// full disk, a folder that cannot be written) nothing is kept.
+  Status insert(const CacheEntry &entry) const;
+  /// The file of a key, whether it is there or not.
+  std::string path(const std::string &key) const;
+
+private:
+  Status checkFolder() const;
+  void evict() const;
+  std::string folder;
+  uint64_t maxBytes;
+};
+
+} // namespace zyx::session
+
+#endif // ZYX_SESSION_CACHE_H

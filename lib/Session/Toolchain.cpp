@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Toolchain.h"
+
+#include "zyx/Base/File.h"
+#include "zyx/Runtime/Device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <elf.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace zyx;
+using namespace zyx::session;
+
+/// The note that `--build-id` makes the linker write: a hash of the file's contents. Empty where
+/// there is none.
+static std::string readBuildId(const std::string &path) {
+  Result<ReadOnlyFile> file = ReadOnlyFile::open(path);
+  Elf64_Ehdr header;
+  if (!file || !file->read(0, std::as_writable_bytes(std::span(&header, 1))) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+    return "";
+  std::vector<Elf64_Phdr> segments(header.e_phnum);
+  if (!file->read(header.e_phoff, std::as_writable_bytes(std::span(segments))))
+    return "";
+  constexpr uint64_t maxNotes = 1 << 16;
+  for (const Elf64_Phdr &segment : segments) {
+    if (segment.p_type != PT_NOTE || segment.p_filesz > maxNotes)
+      continue;
+    std::vector<std::byte> notes(segment.p_filesz);
+    if (!file->read(segment.p_offset, notes))
+      return "";
+    auto aligned = [](uint64_t size) { return (size + 3) & ~uint64_t(3); };
+    for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
+      Elf64_Nhdr note;
+      std::memcpy(&note, notes.data() + at, sizeof(note));
+      const uint64_t name = at + sizeof(note), value = name + aligned(note.n_namesz);
+      at = value + aligned(note.n_descsz);
+      if (at > notes.size())
+        break;
+      if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) ||
+          std::memcmp(notes.data() + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
+        continue;
+      std::string hex;
+      for (uint64_t i = 0; i < note.n_descsz; ++i) {
+        static constexpr char digits[] = "0123456789abcdef";
+        const auto byte = std::to_integer<unsigned>(notes[value + i]);
+        hex += {digits[byte >> 4], digits[byte & 15]};
+      }
+      return hex;
+    }
+  }
+  return "";
+}
+
+std::string session::fileIdentity(const std::string &path) {
+  if (std::string id = readBuildId(path); !id.empty())
+    return "build " + id;
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    return "";
+  return "file " + std::to_string(info.st_size) + " " + std::to_string(info.st_ino) + " " +
+         std::to_string(info.st_ctim.tv_sec) + "." + std::to_string(info.st_ctim.tv_nsec);
+}
+
+/// The program that a shell would run for that name; empty where there is none.
+static std::string findProgram(std::string_view name) {
+  const char *path = std::getenv("PATH");
+  for (std::string_view rest = path ? path : ""; !rest.empty();) {
+    const size_t colon = rest.find(':');
+    std::string file = std::string(rest.substr(0, colon)) + "/" + std::string(name);
+    if (::access(file.c_str(), X_OK) == 0)
+      return file;
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return "";
+}
+
+std::string session::toolchainKey(const std::string &target) {
+  std::string key = "zyx " ZYX_VERSION ", compiler ";
+  for (const std::string &candidate : Compiler::candidates()) {
+    if (std::string identity = fileIdentity(candidate); !identity.empty()) {
+      key += identity;
+      break;
+    }
+  }
+  // The record of "cpu" follows from these.
+  key += ", processor";
+  for (const std::string &feature : runtime::hostCpuFeatures())
+    key += " " + feature;
+  for (int cache : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    key += " " + std::to_string(::sysconf(cache));
+  if (target == "c")
+    key += ", cc " + fileIdentity(findProgram("cc"));
+  return key + "; ";
+}
+
+std::vector<Tool> session::loadedTools() {
+  std::vector<Tool> tools;
+  auto add = [](dl_phdr_info *info, size_t, void *into) {
+    std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+    std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with("libLLVM") || name.starts_with("libMLIR"))
+      static_cast<std::vector<Tool> *>(into)->push_back(
+          {std::string(path), fileIdentity(std::string(path))});
+    return 0;
+  };
+  ::dl_iterate_phdr(add, &tools);
+  return tools;
+}

@@ -1,0 +1,3 @@
+#a = [1]
+#b = [#a]
+module attributes {x = #b} {}

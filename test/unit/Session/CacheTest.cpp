@@ -1,0 +1,322 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/File.h"
+#include "zyx/Base/TempFolder.h"
+#include "zyx/Session/Cache.h"
+
+#include "../TestFiles.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace zyx;
+using namespace zyx::session;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An artifact without inputs, whose constants are `size` bytes of that value.
+std::vector<std::byte> artifactOf(size_t size, int value) {
+  artifact::Artifact artifact;
+  artifact.entry = "f";
+  artifact.target = "cpu";
+  artifact.constants.assign(size, static_cast<std::byte>(value));
+  return artifact.serialize();
+}
+
+CacheEntry entryOf(const std::string &key, size_t size = 100, int value = 7) {
+  return {key, {}, 3, "a remark\n", artifactOf(size, value)};
+}
+
+size_t countFiles(const std::string &folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+/// A folder of its own for each test; the cache is in one below it, which does not exist yet.
+class CacheTest : public testing::Test {
+protected:
+  TempFolder temporary = *TempFolder::create();
+  std::string folder = temporary.file("cache");
+  ArtifactCache cache{folder};
+};
+
+} // namespace
+
+TEST_F(CacheTest, KeepsEntriesForALaterProcess) {
+  EXPECT_FALSE(cache.find("key"));
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  EXPECT_EQ(ArtifactCache(folder).find("key"), entryOf("key"));
+  EXPECT_FALSE(cache.find("another key"));
+  // The newest of a key is kept.
+  ASSERT_TRUE(cache.insert(entryOf("key", 200)).isOk());
+  EXPECT_EQ(cache.find("key"), entryOf("key", 200));
+  EXPECT_EQ(countFiles(folder), 1u);
+  struct stat info;
+  ASSERT_EQ(stat(folder.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+}
+
+TEST_F(CacheTest, AnEntryThatIsCutAnywhereIsAMissAndRemoved) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  const std::string path = cache.path("key"), whole = readBytes(path);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    writeBytes(path, whole.substr(0, size));
+    ASSERT_FALSE(cache.find("key")) << size;
+    ASSERT_FALSE(fs::exists(path)) << size;
+  }
+  writeBytes(path, whole + "x");
+  EXPECT_FALSE(cache.find("key"));
+  writeBytes(path, whole);
+  EXPECT_EQ(cache.find("key"), entryOf("key"));
+}
+
+TEST_F(CacheTest, AFlipOfAnyBitIsAMissAndRemoved) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  const std::string path = cache.path("key"), whole = readBytes(path);
+  for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    writeBytes(path, flipped);
+    ASSERT_FALSE(cache.find("key")) << bit;
+    ASSERT_FALSE(fs::exists(path)) << bit;
+  }
+}
+
+TEST_F(CacheTest, AnEntryThatIsWholeAndOfNoUseIsAMissAndRemoved) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  // Of another key, as after a collision of hashes.
+  fs::copy_file(cache.path("key"), cache.path("other"));
+  EXPECT_FALSE(cache.find("other"));
+  EXPECT_FALSE(fs::exists(cache.path("other")));
+
+  CacheEntry noArtifact = entryOf("key");
+  noArtifact.artifact.pop_back();
+  ASSERT_TRUE(cache.insert(noArtifact).isOk());
+  EXPECT_FALSE(cache.find("key"));
+  EXPECT_FALSE(fs::exists(cache.path("key")));
+
+  // Made with a tool that has changed since.
+  const std::string tool = temporary.file("tool");
+  writeBytes(tool, "one");
+  CacheEntry made = entryOf("key");
+  made.tools = {{tool, fileIdentity(tool)}};
+  ASSERT_TRUE(cache.insert(made).isOk());
+  EXPECT_EQ(cache.find("key"), made);
+  writeBytes(tool, "three");
+  EXPECT_FALSE(cache.find("key"));
+  EXPECT_FALSE(fs::exists(cache.path("key")));
+}
+
+TEST(CacheEntryTest, SaysWhatIsWrong) {
+  std::vector<std::byte> bytes = entryOf("key").serialize();
+  auto message = [](std::vector<std::byte> bytes) {
+    return CacheEntry::deserialize(bytes).status().message();
+  };
+  EXPECT_THAT(message({}), HasSubstr("cache entry: is none, or is cut"));
+  std::vector<std::byte> other = bytes;
+  other[8] = static_cast<std::byte>(99);
+  EXPECT_THAT(message(other), HasSubstr("is of another format version"));
+  other = bytes;
+  other.back() ^= static_cast<std::byte>(1);
+  EXPECT_THAT(message(other), HasSubstr("the checksum does not match"));
+  // A right checksum over something more.
+  bytes.push_back({});
+  const Hash128 hash = hashBytes(std::span<const std::byte>(bytes).subspan(28));
+  std::memcpy(&bytes[12], &hash.high, 8);
+  std::memcpy(&bytes[20], &hash.low, 8);
+  EXPECT_THAT(message(bytes), HasSubstr("1 bytes follow it"));
+}
+
+TEST_F(CacheTest, TheLeastRecentlyUsedGoFirst) {
+  const size_t size = entryOf("key0").serialize().size();
+  ArtifactCache small(folder, size * 4);
+  auto use = [&](int i) { return small.find("key" + std::to_string(i)).has_value(); };
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(small.insert(entryOf("key" + std::to_string(i))).isOk());
+  // An hour apart; key0 is used again, so that key1 is the oldest.
+  for (int i = 0; i < 4; ++i)
+    fs::last_write_time(small.path("key" + std::to_string(i)),
+                        fs::file_time_type::clock::now() - std::chrono::hours(10 - i));
+  EXPECT_TRUE(use(0));
+  ASSERT_TRUE(small.insert(entryOf("key4")).isOk());
+  EXPECT_FALSE(use(1));
+  EXPECT_TRUE(use(0) && use(3) && use(4));
+  EXPECT_THAT(small.insert(entryOf("big", size * 5)).message(),
+              HasSubstr("bytes is larger than the cache of"));
+  EXPECT_TRUE(use(0) && use(3) && use(4));
+}
+
+TEST_F(CacheTest, RemovesWhatProcessesLeftBehindAndNothingElse) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  const std::string old = cache.path("key") + ".tmp.1.2", fresh = cache.path("key") + ".tmp.1.3";
+  const std::string foreign = folder + "/notes.txt";
+  for (const std::string &path : {old, fresh, foreign})
+    writeBytes(path, "x");
+  for (const std::string &path : {old, foreign})
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(ArtifactCache(folder, 10).insert(entryOf("key")).code() == ErrorCode::OutOfMemory);
+  ASSERT_TRUE(cache.insert(entryOf("key2")).isOk());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh) && fs::exists(foreign));
+}
+
+TEST_F(CacheTest, AFullDiskKeepsWhatIsThere) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto *handler = std::signal(SIGXFSZ, SIG_IGN);
+  // Each write stops within the entry.
+  for (rlim_t room : {0, 1, 50, 130}) {
+    const rlimit full = {room, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+    EXPECT_EQ(cache.insert(entryOf("key", 300)).code(), ErrorCode::IoError) << room;
+    EXPECT_EQ(cache.insert(entryOf("another")).code(), ErrorCode::IoError) << room;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_EQ(countFiles(folder), 1u) << room;
+    EXPECT_EQ(cache.find("key"), entryOf("key")) << room;
+  }
+  std::signal(SIGXFSZ, handler);
+}
+
+TEST_F(CacheTest, AFolderThatCannotBeWrittenStillHits) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  ASSERT_TRUE(cache.insert(entryOf("bad")).isOk());
+  writeBytes(cache.path("bad"), "bad");
+  ASSERT_EQ(chmod(temporary.file("").c_str(), 0755), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
+  // Permissions do not bind root.
+  const uid_t user = geteuid();
+  if (user == 0)
+    ASSERT_EQ(seteuid(65534), 0);
+  EXPECT_EQ(cache.find("key"), entryOf("key"));
+  EXPECT_FALSE(cache.find("bad"));
+  EXPECT_EQ(cache.insert(entryOf("new")).code(), ErrorCode::IoError);
+  if (user == 0)
+    ASSERT_EQ(seteuid(user), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  EXPECT_EQ(countFiles(folder), 2u);
+  // A folder that cannot be made.
+  writeBytes(temporary.file("file"), "");
+  ArtifactCache nowhere(temporary.file("file") + "/cache");
+  EXPECT_FALSE(nowhere.find("key"));
+  EXPECT_THAT(nowhere.insert(entryOf("key")).message(), HasSubstr("/cache: cannot open: "));
+  EXPECT_THAT(ArtifactCache(temporary.file("file")).insert(entryOf("key")).message(),
+              HasSubstr("/file: is no folder"));
+}
+
+TEST_F(CacheTest, ReadsNothingThatAnotherUserMayHaveWritten) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  EXPECT_FALSE(cache.find("key"));
+  EXPECT_THAT(cache.insert(entryOf("key")).message(), HasSubstr("another user may write to it"));
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  EXPECT_TRUE(cache.find("key"));
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(cache.find("key"));
+  }
+}
+
+/// Several processes write and read the same keys, and some are killed in the middle: whoever finds
+/// an entry finds it whole.
+TEST_F(CacheTest, ProcessesThatWriteAtOnceAndDie) {
+  constexpr int keys = 4, writers = 4;
+  auto whole = [](const CacheEntry &entry, const std::string &key) {
+    for (int value = 0; value < writers; ++value)
+      if (entry == entryOf(key, 20000, value))
+        return true;
+    return false;
+  };
+  // Entries go while others come.
+  ArtifactCache shared(folder, entryOf("key0", 20000).serialize().size() * 3);
+  auto work = [&](int number, int rounds) {
+    for (int i = 0; rounds == 0 || i < rounds; ++i) {
+      const std::string key = "key" + std::to_string(i % keys);
+      if (!shared.insert(entryOf(key, 20000, number)).isOk())
+        return 1;
+      std::optional<CacheEntry> found = shared.find("key" + std::to_string((i + number) % keys));
+      if (found && !whole(*found, found->key))
+        return 2;
+    }
+    return 0;
+  };
+  std::vector<pid_t> children;
+  for (int number = 0; number < writers; ++number) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    // Half of them end by a signal.
+    if (child == 0)
+      _exit(work(number, number < writers / 2 ? 100 : 0));
+    children.push_back(child);
+  }
+  for (int number = 0; number < writers; ++number) {
+    if (number >= writers / 2)
+      kill(children[number], SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(children[number], &status, 0), children[number]);
+    if (number < writers / 2)
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  for (int i = 0; i < keys; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    if (std::optional<CacheEntry> found = shared.find(key))
+      EXPECT_TRUE(whole(*found, key));
+  }
+  ASSERT_TRUE(shared.insert(entryOf("last")).isOk());
+  EXPECT_TRUE(shared.find("last"));
+}
+
+TEST(CacheFolderTest, ComesFromTheEnvironment) {
+  struct Saved {
+    explicit Saved(const char *name) : name(name), value(getenv(name) ? getenv(name) : "") {
+      present = getenv(name) != nullptr;
+    }
+    ~Saved() { present ? setenv(name, value.c_str(), 1) : unsetenv(name); }
+    const char *name;
+    std::string value;
+    bool present;
+  };
+  Saved named("ZYX_CACHE_DIR"), xdg("XDG_CACHE_HOME"), home("HOME");
+  setenv("ZYX_CACHE_DIR", "/a", 1);
+  setenv("XDG_CACHE_HOME", "/b", 1);
+  setenv("HOME", "/c", 1);
+  EXPECT_EQ(ArtifactCache::defaultFolder(), "/a");
+  for (const char *off : {"off", ""}) {
+    setenv("ZYX_CACHE_DIR", off, 1);
+    EXPECT_EQ(ArtifactCache::defaultFolder(), std::nullopt);
+  }
+  unsetenv("ZYX_CACHE_DIR");
+  EXPECT_EQ(ArtifactCache::defaultFolder(), "/b/zyx");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(ArtifactCache::defaultFolder(), "/c/.cache/zyx");
+  unsetenv("HOME");
+  EXPECT_EQ(ArtifactCache::defaultFolder(), std::nullopt);
+}
+
+TEST(FileIdentityTest, IsTheBuildIdWhereThereIsOne) {
+  EXPECT_EQ(fileIdentity("/no/such/file"), "");
+  TemporaryPath path("identity");
+  writeBytes(path, "text");
+  EXPECT_THAT(fileIdentity(path), HasSubstr("file 4 "));
+#ifdef ZYX_TEST_COMPILER
+  EXPECT_THAT(fileIdentity(ZYX_TEST_COMPILER), testing::MatchesRegex("build [0-9a-f]{40}"));
+  // A copy is the same; one that is cut has none.
+  fs::copy_file(ZYX_TEST_COMPILER, path.path, fs::copy_options::overwrite_existing);
+  EXPECT_EQ(fileIdentity(path), fileIdentity(ZYX_TEST_COMPILER));
+  fs::resize_file(path.path, 80);
+  EXPECT_THAT(fileIdentity(path), HasSubstr("file 80 "));
+#endif
+}
