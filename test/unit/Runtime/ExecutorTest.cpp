@@ -264,8 +264,8 @@ TEST(ExecutorThreadsTest, CutsTheGridForThePool) {
   EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
 }
 
-/// y, sum of x over `n` passes (an input, or 4), each with a loop of three passes inside that doubles
-/// w; i is the last index.
+/// y, sum of x over `n` passes (an input, or 4), each with a loop of three passes inside that
+/// doubles w; i is the last index.
 Artifact loopArtifact(bool counted) {
   Artifact a = sampleArtifact(ZYX_TEST_KERNELS);
   using namespace artifact;
