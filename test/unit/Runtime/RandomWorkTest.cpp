@@ -46,6 +46,9 @@ public:
     options.maxLatency = 1 + random.below(500);
   }
 
+  /// Whether the trouble came about.
+  bool wasTroubled() const { return troubled; }
+
   void run() {
     auto created = Simulation::create(options);
     ASSERT_TRUE(created.isOk());
@@ -57,11 +60,11 @@ public:
       simulation->hold();
     const size_t numPieces = 2 + random.below(30);
     leftOut = random.below(numPieces);
-    const unsigned troubled = static_cast<unsigned>(random.below(options.devices));
+    const unsigned device = static_cast<unsigned>(random.below(options.devices));
     if (trouble == Trouble::FailedWork)
-      simulation->failWork(troubled, 1 + random.below(numPieces));
+      simulation->failWork(device, 1 + random.below(numPieces));
     if (trouble == Trouble::LostDevice)
-      simulation->loseDevice(troubled, 1 + random.below(numPieces));
+      simulation->loseDevice(device, 1 + random.below(numPieces));
     for (size_t i = 0; i < numPieces; ++i)
       submit(i);
     simulation->release();
@@ -69,8 +72,8 @@ public:
     check();
     pieces.clear();
     buffers.clear();
-    for (unsigned device = 0; device < options.devices; ++device)
-      EXPECT_EQ(simulation->device(device)->pool()->usage().inUse, 0u);
+    for (unsigned i = 0; i < options.devices; ++i)
+      EXPECT_EQ(simulation->device(i)->pool()->usage().inUse, 0u);
   }
 
 private:
@@ -178,11 +181,13 @@ private:
     EXPECT_EQ(counts.succeeded + counts.failed, pieces.size());
     if (trouble == Trouble::LeftOutWait) {
       expectRaces(*simulation, order);
+      troubled = !simulation->races().empty();
       return;
     }
     for (const Race &race : simulation->races())
       ADD_FAILURE() << race.toString();
-    EXPECT_TRUE(trouble != Trouble::None || counts.failed == 0);
+    troubled = counts.failed != 0;
+    EXPECT_FALSE(trouble == Trouble::None && troubled);
     checkValues();
   }
 
@@ -239,16 +244,21 @@ private:
   std::vector<Piece> pieces;
   Order order;
   size_t leftOut = 0;
-  bool isLeftOut = false;
+  bool isLeftOut = false, troubled = false;
   Point gate{std::make_shared<Timeline>(), 1};
 };
 
 void runAll(Trouble trouble) {
   const uint64_t count = numGraphs(500);
+  uint64_t numTroubled = 0;
   for (uint64_t seed = 0; seed < count && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomWork(seed, trouble).run();
+    RandomWork work(seed, trouble);
+    work.run();
+    numTroubled += work.wasTroubled();
   }
+  if (trouble != Trouble::None)
+    EXPECT_GT(numTroubled, count / 4);
 }
 
 TEST(RandomWorkTest, IsOrderedByBuffers) { runAll(Trouble::None); }
