@@ -18,6 +18,8 @@ struct Packed {
   Program program;
   /// Per case, its first output among the graph's, and how many it has.
   std::vector<std::pair<size_t, size_t>> places;
+  /// Per case.
+  std::vector<bool> strict;
 };
 
 Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
@@ -28,6 +30,7 @@ Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
     builder.random = Random(index * 7919 + 1);
     const std::vector<NodeId> outputs = cases[index].build(builder);
     packed.places.emplace_back(graph.outputs.size(), outputs.size());
+    packed.strict.push_back(cases[index].strict);
     for (size_t i = 0; i < outputs.size(); ++i)
       graph.outputs.push_back({cases[index].name + "." + std::to_string(i), outputs[i]});
   }
@@ -35,8 +38,7 @@ Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
 }
 
 /// What the reference answers, and the bounds it computes beside.
-Result<std::vector<Expected>> expect(const Packed &packed, const std::vector<Case> &cases,
-                                     std::span<const size_t> indices) {
+Result<std::vector<Expected>> expect(const Packed &packed) {
   Program program = packed.program;
   graph::Graph &graph = program.graph;
   Builder builder(program, "bounds");
@@ -44,9 +46,9 @@ Result<std::vector<Expected>> expect(const Packed &packed, const std::vector<Cas
   const std::vector<graph::Output> outputs = graph.outputs;
   std::vector<Expected> expected(outputs.size());
   std::vector<int64_t> boundAt(outputs.size(), -1);
-  for (size_t place = 0; place < indices.size(); ++place)
+  for (size_t place = 0; place < packed.places.size(); ++place)
     for (size_t i = 0; i < packed.places[place].second; ++i)
-      expected[packed.places[place].first + i].strict = cases[indices[place]].strict;
+      expected[packed.places[place].first + i].strict = packed.strict[place];
   for (size_t i = 0; i < outputs.size(); ++i) {
     expected[i].function = ulpFunction(builder, bounds, outputs[i].node);
     if (!expected[i].function.empty())
@@ -114,6 +116,17 @@ Verdict judge(const Packed &packed, size_t place, const std::vector<HostTensor> 
 
 } // namespace
 
+Verdict runProgram(const Program &program, bool strict, Device &device) {
+  const Packed packed{program, {{0, program.graph.outputs.size()}}, {strict}};
+  const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
+  if (!got.isOk())
+    return {0, Outcome::Refused, 0, got.status().toString(), {}};
+  const Result<std::vector<Expected>> expected = expect(packed);
+  if (!expected.isOk())
+    return {0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
+  return judge(packed, 0, *got, *expected);
+}
+
 void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, Device &device,
               const std::function<void(const Verdict &)> &report) {
   if (indices.empty())
@@ -133,7 +146,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
     runBatch(cases, indices.first(indices.size() / 2), device, report);
     return runBatch(cases, indices.subspan(indices.size() / 2), device, report);
   }
-  const Result<std::vector<Expected>> expected = expect(packed, cases, indices);
+  const Result<std::vector<Expected>> expected = expect(packed);
   if (!expected.isOk() || got->size() != packed.program.graph.outputs.size()) {
     for (size_t index : indices)
       send(index, {0,

@@ -12,6 +12,9 @@
 
 namespace zyx::conformance {
 
+/// Runs one program on the device, and compares.
+Verdict runProgram(const Program &program, bool strict, Device &device);
+
 /// Runs the cases `indices` on the device, packed into one graph, and compares; a part that is
 /// wrong or refused is run again alone. Calls `report` once for each.
 void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, Device &device,

@@ -79,7 +79,7 @@ NodeId Drawer::arithmetic(NodeId x) {
 
 NodeId Drawer::computable(NodeId x) {
   if (b.type(x).dtype == DType::Bool)
-    return b.cast(x, drawDType() == DType::I32 ? DType::I32 : DType::F32);
+    return b.cast(x, isFloat(drawDType()) ? DType::F32 : DType::I32);
   return arithmetic(x);
 }
 

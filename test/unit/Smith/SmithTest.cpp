@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "smith/Cases.h"
+#include "smith/Drawer.h"
+#include "smith/Reduce.h"
+#include "zyx/Reference/Reference.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+using namespace zyx;
+using namespace zyx::smith;
+using conformance::Outcome;
+using graph::Op;
+
+namespace {
+
+bool hasReduceMax(const Program &program) {
+  for (NodeId id : program.graph.reachable()) {
+    const graph::Node &node = program.graph.node(id);
+    if (node.op == Op::Reduce && node.attributes.kind == static_cast<uint8_t>(ReduceKind::Max))
+      return true;
+  }
+  return false;
+}
+
+/// The interpreter, but a reduce max ends the process, or is off by a bit.
+class FaultyDevice : public conformance::Device {
+public:
+  explicit FaultyDevice(bool crashes) : crashes(crashes) {}
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
+                                      std::span<const HostTensor> inputs) override {
+    Program program{graph, {}};
+    const bool faulty = hasReduceMax(program);
+    if (faulty && crashes)
+      std::abort();
+    ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> outputs, reference::evaluate(graph, inputs));
+    if (faulty)
+      for (HostTensor &output : outputs)
+        if (!output.data.empty())
+          output.data.back() ^= std::byte(0x20);
+    return outputs;
+  }
+
+private:
+  bool crashes;
+};
+
+uint64_t firstSeedWithReduceMax() {
+  for (uint64_t seed = 1;; ++seed)
+    if (const Program program = drawProgram(seed, Profile::mixed());
+        hasReduceMax(program) && program.graph.reachable().size() > 8)
+      return seed;
+}
+
+} // namespace
+
+TEST(DrawerTest, ASeedIsOneGraph) {
+  for (uint64_t seed = 1; seed < 50; ++seed) {
+    const Program a = drawProgram(seed, Profile::mixed()), b = drawProgram(seed, Profile::mixed());
+    EXPECT_EQ(a.graph.canonicalHash(), b.graph.canonicalHash()) << seed;
+    EXPECT_TRUE(a.tensors == b.tensors) << seed;
+    EXPECT_NE(a.graph.canonicalHash(),
+              drawProgram(seed + 1, Profile::mixed()).graph.canonicalHash());
+  }
+}
+
+TEST(DrawerTest, GraphsVerifyAndEveryTableIsUsed) {
+  std::set<Op> ops;
+  std::set<DType> dtypes;
+  for (uint64_t seed = 1; seed < 600; ++seed) {
+    const Program program = drawProgram(seed, Profile::mixed());
+    ASSERT_TRUE(program.graph.verify().isOk()) << seed;
+    ASSERT_EQ(program.tensors.size(), program.graph.inputs.size());
+    for (NodeId id : program.graph.reachable()) {
+      ops.insert(program.graph.node(id).op);
+      dtypes.insert(program.graph.node(id).type.dtype);
+    }
+  }
+  for (Op op : {Op::Constant, Op::Parameter, Op::Reshape, Op::Expand, Op::Permute, Op::Reduce,
+                Op::Cast, Op::Unary, Op::Binary, Op::Select, Op::Iota, Op::Gather})
+    EXPECT_TRUE(ops.contains(op)) << toString(op);
+  EXPECT_EQ(dtypes.size(), std::size(conformance::allDTypes));
+}
+
+TEST(DrawerTest, IntegerGraphsHaveNoFloats) {
+  for (uint64_t seed = 1; seed < 300; ++seed) {
+    const Program program = drawProgram(seed, Profile::integers());
+    for (NodeId id : program.graph.reachable())
+      ASSERT_FALSE(isFloat(program.graph.node(id).type.dtype)) << seed;
+  }
+}
+
+TEST(ReduceTest, KeepsWhatIsInterestingAndLittleElse) {
+  const Program program = drawProgram(firstSeedWithReduceMax(), Profile::mixed());
+  int64_t numTests = 0;
+  const Program small = reduceProgram(program, [&](const Program &candidate) {
+    ++numTests;
+    return hasReduceMax(candidate);
+  });
+  EXPECT_TRUE(hasReduceMax(small));
+  EXPECT_TRUE(small.graph.verify().isOk());
+  EXPECT_LE(small.graph.reachable().size(), 2u) << conformance::printGraph(small.graph);
+  for (NodeId id : small.graph.reachable())
+    EXPECT_LE(*numElements(small.graph.node(id).type.shape), 1);
+  EXPECT_LT(numTests, 300);
+  EXPECT_TRUE(reference::evaluate(small.graph, small.tensors).isOk());
+}
+
+TEST(ReduceTest, StopsAfterSoManyTests) {
+  const Program program = drawProgram(firstSeedWithReduceMax(), Profile::mixed());
+  int64_t numTests = 0;
+  (void)reduceProgram(program, [&](const Program &) { return ++numTests % 2 == 0; }, 5);
+  EXPECT_EQ(numTests, 5);
+}
+
+TEST(RunInChildTest, SaysHowAProgramFails) {
+  const Program program = drawProgram(firstSeedWithReduceMax(), Profile::mixed());
+  const Failure right =
+      runInChild(program, [] { return conformance::openDevice("reference", {}); }, 60);
+  EXPECT_EQ(right.outcome, Outcome::Pass) << right.text;
+  const Failure wrong =
+      runInChild(program, [] { return std::make_unique<FaultyDevice>(false); }, 60);
+  EXPECT_EQ(wrong.outcome, Outcome::Wrong);
+  const Failure crash =
+      runInChild(program, [] { return std::make_unique<FaultyDevice>(true); }, 60);
+  EXPECT_EQ(crash.outcome, Outcome::Crash);
+  EXPECT_EQ(crash.text, "ends with signal Aborted");
+  EXPECT_FALSE(isSameFailure(wrong, crash));
+  EXPECT_TRUE(isSameFailure({Outcome::Refused, "has 3 dims"}, {Outcome::Refused, "has 12 dims"}));
+  EXPECT_FALSE(isSameFailure({Outcome::Refused, "has 3 dims"}, {Outcome::Refused, "no dims"}));
+}
+
+/// A crash in a batch is one verdict, named by its seed; the others have theirs.
+TEST(RunCasesTest, ACrashIsNamedByItsSeed) {
+  std::vector<conformance::Case> cases;
+  addRandomCases(cases, 1, 60);
+  conformance::RunOptions options;
+  options.batch = 16;
+  const std::vector<conformance::Verdict> verdicts =
+      conformance::runCases(cases, [] { return std::make_unique<FaultyDevice>(true); }, options);
+  ASSERT_EQ(verdicts.size(), cases.size());
+  size_t numCrashes = 0;
+  for (const conformance::Verdict &verdict : verdicts) {
+    Program program;
+    Builder builder(program, "x");
+    const std::vector<NodeId> outputs = cases[verdict.index].build(builder);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      program.graph.outputs.push_back({"y." + std::to_string(i), outputs[i]});
+    EXPECT_EQ(verdict.outcome == Outcome::Crash, hasReduceMax(program)) << verdict.index;
+    numCrashes += verdict.outcome == Outcome::Crash;
+  }
+  EXPECT_GT(numCrashes, 0u);
+  EXPECT_LT(numCrashes, cases.size());
+}

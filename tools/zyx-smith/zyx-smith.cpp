@@ -1,0 +1,217 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "conformance/Runner.h"
+#include "smith/Cases.h"
+#include "smith/Drawer.h"
+#include "smith/WriteProgram.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+
+using namespace zyx;
+using namespace zyx::conformance;
+
+namespace {
+
+constexpr const char *help =
+    "zyx-smith: random graphs on devices, compared with the interpreter\n"
+    "  --device=NAME    cpu, c, reference, or corrupted, which must fail; may be given again\n"
+    "                   (default: cpu and c)\n"
+    "  --optimise=HOW   default; none: one op per kernel, no schedules; or schedules: random "
+    "legal\n"
+    "                   ones; may be given again (default: all three)\n"
+    "  --seed=N         the first seed (default: 1); a seed is one graph, everywhere and always\n"
+    "  --count=N        graphs for each device and way of optimising (default: 300)\n"
+    "  --time=SECONDS   begin no more graphs after that (default: no limit)\n"
+    "  --jobs=N         processes (default: 2)\n"
+    "  --batch=N        graphs compiled as one program (default: 48; always 1 with schedules)\n"
+    "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
+    "  --print          print the graph of --seed, and run nothing\n"
+    "Exits with 1 if an answer is wrong or a graph ends the process.\n";
+
+struct Settings {
+  std::vector<std::string> devices;
+  std::vector<Optimise> ways;
+  uint64_t seed = 1;
+  int64_t count = 300;
+  double time = 0;
+  RunOptions run;
+  std::string folder;
+  bool print = false;
+};
+
+template <typename T> bool parseNumber(std::string_view text, T &value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parseOption(std::string_view option, Settings &settings) {
+  const size_t equals = std::min(option.find('='), option.size());
+  const std::string_view name = option.substr(0, equals);
+  const std::string_view value = option.substr(std::min(equals + 1, option.size()));
+  if (name == "--device" && !value.empty())
+    settings.devices.emplace_back(value);
+  else if (name == "--optimise" && parseOptimise(value))
+    settings.ways.push_back(*parseOptimise(value));
+  else if (name == "--seed")
+    return parseNumber(value, settings.seed);
+  else if (name == "--count")
+    return parseNumber(value, settings.count) && settings.count > 0;
+  else if (name == "--time")
+    return parseNumber(value, settings.time) && settings.time > 0;
+  else if (name == "--jobs")
+    return parseNumber(value, settings.run.jobs) && settings.run.jobs > 0;
+  else if (name == "--batch")
+    return parseNumber(value, settings.run.batch) && settings.run.batch > 0;
+  else if (name == "--reduce" && !value.empty())
+    settings.folder = value;
+  else if (option == "--print")
+    settings.print = true;
+  else
+    return false;
+  return true;
+}
+
+/// One device and one way of optimising, over all seeds so far.
+struct Column {
+  std::string device;
+  Optimise way;
+  int64_t numGraphs = 0;
+  std::map<Outcome, int64_t> counts;
+  std::map<std::string, int64_t> refusals;
+  double seconds = 0;
+
+  std::string name() const { return device + ", optimise=" + std::string(toString(way)); }
+  std::function<std::unique_ptr<Device>()> make(uint64_t seed) const {
+    return [this, seed] {
+      std::unique_ptr<Device> opened =
+          device == "corrupted" ? openCorrupted() : openDevice(device, way);
+      opened->setSeed(seed);
+      return opened;
+    };
+  }
+};
+
+/// Cuts the graph of a seed down, and says where it is.
+void reduce(const Column &column, uint64_t seed, const Settings &settings) {
+  Program program = smith::drawProgram(seed, smith::Profile::mixed());
+  const auto make = column.make(seed);
+  const smith::Failure failure = smith::runInChild(program, make, settings.run.seconds);
+  if (failure.outcome != Outcome::Wrong && failure.outcome != Outcome::Crash) {
+    std::printf("  seed %llu does not fail alone, so it is not cut down\n",
+                static_cast<unsigned long long>(seed));
+    return;
+  }
+  program = smith::reduceProgram(std::move(program), [&](const Program &candidate) {
+    return smith::isSameFailure(smith::runInChild(candidate, make, settings.run.seconds), failure);
+  });
+  const std::string path = settings.folder + "/" + column.device + "-" +
+                           std::string(toString(column.way)) + "-" + std::to_string(seed) + ".mlir";
+  const std::string text = smith::runInChild(program, make, settings.run.seconds).text;
+  const Status written = smith::writeProgram(
+      program, path, column.device,
+      "zyx-smith --device=" + column.device + " --optimise=" + std::string(toString(column.way)) +
+          " --seed=" + std::to_string(seed) + " --count=1\n" + text);
+  if (!written.isOk())
+    std::printf("  %s\n", written.toString().c_str());
+  else
+    std::printf("  cut down to %zu nodes: %s\n", program.graph.reachable().size(), path.c_str());
+}
+
+/// Runs the graphs of some seeds; true if nothing is wrong.
+bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &settings) {
+  std::vector<Case> cases;
+  smith::addRandomCases(cases, firstSeed, count);
+  RunOptions options = settings.run;
+  // The schedule of a seed is drawn for its graph alone.
+  if (column.way == Optimise::Schedules)
+    options.batch = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Verdict> verdicts = runCases(cases, column.make(firstSeed), options);
+  column.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  column.numGraphs += count;
+  std::sort(verdicts.begin(), verdicts.end(),
+            [](const Verdict &a, const Verdict &b) { return a.index < b.index; });
+  bool good = static_cast<int64_t>(verdicts.size()) == count;
+  for (const Verdict &verdict : verdicts) {
+    ++column.counts[verdict.outcome];
+    if (verdict.outcome == Outcome::Refused)
+      ++column.refusals[verdict.text];
+    if (verdict.outcome != Outcome::Wrong && verdict.outcome != Outcome::Crash)
+      continue;
+    good = false;
+    const uint64_t seed = firstSeed + verdict.index;
+    std::printf("%s seed %llu on %s: %s\n", verdict.outcome == Outcome::Wrong ? "WRONG" : "CRASH",
+                static_cast<unsigned long long>(seed), column.name().c_str(), verdict.text.c_str());
+    if (!settings.folder.empty())
+      reduce(column, seed, settings);
+  }
+  std::fflush(stdout);
+  return good;
+}
+
+void print(const Column &column) {
+  const auto count = [&](Outcome outcome) {
+    const auto found = column.counts.find(outcome);
+    return static_cast<long long>(found == column.counts.end() ? 0 : found->second);
+  };
+  for (const auto &[reason, number] : column.refusals)
+    std::printf("REFUSED %lld on %s: %s\n", static_cast<long long>(number), column.name().c_str(),
+                reason.c_str());
+  std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n",
+              column.name().c_str(), static_cast<long long>(column.numGraphs), count(Outcome::Pass),
+              count(Outcome::Wrong), count(Outcome::Refused), count(Outcome::Crash),
+              column.seconds);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--help")) {
+      std::fputs(help, stdout);
+      return 0;
+    }
+    if (!parseOption(argv[i], settings)) {
+      std::fprintf(stderr, "zyx-smith: cannot use '%s'\n%s", argv[i], help);
+      return 2;
+    }
+  }
+  if (settings.print) {
+    const Program program = smith::drawProgram(settings.seed, smith::Profile::mixed());
+    std::fputs(smith::toText(program.graph).c_str(), stdout);
+    return 0;
+  }
+  if (settings.devices.empty())
+    settings.devices = {"cpu", "c"};
+  if (settings.ways.empty())
+    settings.ways = {Optimise::Default, Optimise::None, Optimise::Schedules};
+  std::vector<Column> columns;
+  for (const std::string &device : settings.devices)
+    for (Optimise way : settings.ways)
+      columns.push_back({device, way, 0, {}, {}, 0});
+
+  const auto begin = std::chrono::steady_clock::now();
+  const auto late = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    return settings.time > 0 && elapsed.count() > settings.time;
+  };
+  bool good = true;
+  constexpr int64_t chunk = 400;
+  for (int64_t done = 0; done < settings.count && !late(); done += chunk)
+    for (Column &column : columns)
+      if (!late())
+        good &= run(column, settings.seed + static_cast<uint64_t>(done),
+                    std::min(chunk, settings.count - done), settings);
+  for (const Column &column : columns)
+    print(column);
+  return good ? 0 : 1;
+}
