@@ -2,7 +2,8 @@
 
 function(zyx_compile_flags target)
   target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -ffp-contract=off
     # Without a timestamp inside, ccache can serve precompiled headers.
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
@@ -22,10 +23,13 @@ function(add_zyx_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
+# zyx_use_mlir(target [PRIVATE])
 function(zyx_use_mlir target)
-  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_compile_definitions(${target} PUBLIC ${ZYX_LLVM_DEFINITIONS})
-  target_link_libraries(${target} PUBLIC MLIR LLVM)
+  set(scope PUBLIC ${ARGN})
+  list(GET scope -1 scope)
+  target_include_directories(${target} SYSTEM ${scope} ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_definitions(${target} ${scope} ${ZYX_LLVM_DEFINITIONS})
+  target_link_libraries(${target} ${scope} MLIR LLVM)
   add_dependencies(${target} zyx-tables)
 endfunction()
 

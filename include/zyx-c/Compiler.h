@@ -69,6 +69,12 @@ typedef struct zyx_compiler_compile_args {
   int dump_dot;
   /* For tests: unless 0, every kernel gets a random legal schedule of this seed. */
   uint64_t schedule_seed;
+  /* Whether to keep what took how long, for zyx_compiler_result_span. */
+  int trace;
+  /* Unless NULL, is called by the thread of the call: a stage begins, or `done` of `total` kernels
+   * are through it (0 of 0: they are not counted). */
+  void (*progress)(void *context, const char *stage, size_t done, size_t total);
+  void *progress_context;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */
@@ -100,6 +106,19 @@ ZYX_COMPILER_API size_t zyx_compiler_result_num_stages(const zyx_compiler_result
 /* 0 where the index is out of range. */
 ZYX_COMPILER_API int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
                                                zyx_compiler_stage *stage);
+
+/* A stage or a pass: what it was, on what, and when, in nanoseconds of CLOCK_MONOTONIC. */
+typedef struct zyx_compiler_span {
+  size_t struct_size;
+  const char *name;
+  const char *detail;
+  uint64_t begin;
+  uint64_t nanoseconds;
+} zyx_compiler_span;
+ZYX_COMPILER_API size_t zyx_compiler_result_num_spans(const zyx_compiler_result *result);
+/* 0 where the index is out of range. */
+ZYX_COMPILER_API int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
+                                              zyx_compiler_span *span);
 
 /* What the compiler chose, one line each. */
 ZYX_COMPILER_API const char *zyx_compiler_result_remarks(const zyx_compiler_result *result);

@@ -22,6 +22,7 @@ struct zyx_compiler_result {
   std::vector<std::byte> output;
   size_t numKernels = 0;
   std::vector<pipelines::Stage> stages;
+  std::vector<Span> spans;
   std::string remarks;
 };
 
@@ -112,6 +113,13 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
   options.scheduleSeed = args.schedule_seed;
+  if (args.progress)
+    options.progress = [&args](std::string_view stage, size_t done, size_t total) {
+      args.progress(args.progress_context, std::string(stage).c_str(), done, total);
+    };
+  Trace trace;
+  if (args.trace)
+    options.trace = &trace;
   std::optional<pipelines::Phase> stopAfter;
   if (args.stop_after && *args.stop_after) {
     stopAfter = pipelines::parsePhase(args.stop_after);
@@ -139,6 +147,7 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
                        pipelines::compile(*module, options, result.stages));
   result.numKernels = artifact.kernels.size();
   result.output = artifact.serialize();
+  result.spans = trace.spans();
   return Status::ok();
 }
 
@@ -215,6 +224,21 @@ int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
   zyx_compiler_stage value = {stage->struct_size, result->stages[index].name.c_str(),
                               result->stages[index].nanoseconds};
   std::memcpy(stage, &value, std::min(stage->struct_size, sizeof(value)));
+  return 1;
+}
+
+size_t zyx_compiler_result_num_spans(const zyx_compiler_result *result) {
+  return result->spans.size();
+}
+
+int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
+                             zyx_compiler_span *span) {
+  if (!span || index >= result->spans.size())
+    return 0;
+  const Span &of = result->spans[index];
+  zyx_compiler_span value = {span->struct_size, of.name.c_str(), of.detail.c_str(), of.begin,
+                             of.nanoseconds};
+  std::memcpy(span, &value, std::min(span->struct_size, sizeof(value)));
   return 1;
 }
 

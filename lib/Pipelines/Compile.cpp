@@ -10,6 +10,7 @@
 #include "zyx/Target/Text/C.h"
 
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
 
 #include <chrono>
 
@@ -22,8 +23,12 @@ namespace {
 /// Measures one stage until its end of scope.
 class Timer {
 public:
-  Timer(std::string name, std::vector<Stage> &stages)
-      : name(std::move(name)), stages(stages), begin(std::chrono::steady_clock::now()) {}
+  Timer(const std::string &name, const Options &options, std::vector<Stage> &stages)
+      : span(options.trace, "compiler", name), name(name), stages(stages),
+        begin(std::chrono::steady_clock::now()) {
+    if (options.progress)
+      options.progress(name, 0, 0);
+  }
   ~Timer() {
     auto elapsed = std::chrono::steady_clock::now() - begin;
     stages.push_back(
@@ -31,9 +36,33 @@ public:
   }
 
 private:
+  ScopedSpan span;
   std::string name;
   std::vector<Stage> &stages;
   std::chrono::steady_clock::time_point begin;
+};
+
+/// A span per pass and what it runs on.
+class PassSpans : public PassInstrumentation {
+public:
+  explicit PassSpans(Trace &trace) : trace(trace) {}
+  void runBeforePass(Pass *, Operation *) override { begins.push_back(Trace::now()); }
+  void runAfterPass(Pass *pass, Operation *op) override { end(pass, op); }
+  void runAfterPassFailed(Pass *pass, Operation *op) override { end(pass, op); }
+
+private:
+  void end(Pass *pass, Operation *op) {
+    const uint64_t begin = begins.pop_back_val();
+    // What only passes on to the passes of nested ops has no argument.
+    if (pass->getArgument().empty())
+      return;
+    auto symbol = SymbolTable::getSymbolName(op);
+    trace.add({"compiler", pass->getArgument().str(), symbol ? symbol.str() : std::string(), begin,
+               Trace::now() - begin});
+  }
+  Trace &trace;
+  /// Of the passes that run now, the innermost last: a context has one thread.
+  SmallVector<uint64_t> begins;
 };
 
 /// Errors of a scope as text, one per line, with the place of each.
@@ -85,9 +114,11 @@ OwningOpRef<ModuleOp> cloneKernels(ModuleOp module) {
 }
 
 Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vector<Stage> &stages) {
-  Timer timer(std::string(toString(phase)), stages);
+  Timer timer(std::string(toString(phase)), options, stages);
   Errors errors(module.getContext());
   PassManager passes(module.getContext());
+  if (options.trace)
+    passes.addInstrumentation(std::make_unique<PassSpans>(*options.trace));
   addPhase(phase, passes, options);
   if (failed(passes.run(module)))
     return errors.status("phase '" + std::string(toString(phase)) + "'");
@@ -99,20 +130,29 @@ Result<artifact::CodeBlob> emitCode(ModuleOp kernels, const Options &options,
   if (options.target.kind == target::TargetKind::C) {
     std::string text;
     {
-      Timer timer("print", stages);
+      Timer timer("print", options, stages);
       ZYX_ASSIGN_OR_RETURN(text, target::printC(kernels));
     }
-    Timer timer("cc", stages);
+    Timer timer("cc", options, stages);
     ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
     return artifact::CodeBlob{"elf-so", std::move(code)};
   }
   if (options.target.kind != target::TargetKind::CPU)
     return Status::unsupported("target '" + options.target.name + "' has no code for artifacts");
   target::CPUTimes times;
+  target::CPUOptions emission;
+  if (options.progress)
+    emission.progress = [&](size_t done, size_t total) { options.progress("generate", done, total); };
+  uint64_t begin = Trace::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
-                       target::emitSharedObject(kernels, options.target, {}, &times));
+                       target::emitSharedObject(kernels, options.target, emission, &times));
   auto add = [&](const char *name, double milliseconds) {
-    stages.push_back({name, static_cast<uint64_t>(milliseconds * 1e6)});
+    const auto nanoseconds = static_cast<uint64_t>(milliseconds * 1e6);
+    stages.push_back({name, nanoseconds});
+    // One follows the other.
+    if (options.trace)
+      options.trace->add({"compiler", name, "", begin, nanoseconds});
+    begin += nanoseconds;
   };
   add("translate", times.translate);
   add("optimise", times.optimise);

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Executor.h"
 
+#include "zyx/Base/Debug.h"
+
 #include <algorithm>
 
 using namespace zyx;
@@ -19,6 +21,11 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
       Buffer::allocate(device->pool(), program->artifact().arenaSize);
   if (!arena)
     return arena.status().withDevice(device->name());
+  ZYX_DEBUG(Runtime, "load '" + program->artifact().entry + "' on " + device->name() + ": " +
+                         std::to_string(program->artifact().kernels.size()) + " kernels, " +
+                         std::to_string(program->artifact().commands.size()) +
+                         " commands, arena of " + std::to_string(program->artifact().arenaSize) +
+                         " bytes");
   return std::unique_ptr<Executor>(
       new Executor(std::move(device), std::move(program), std::move(*arena)));
 }
@@ -153,6 +160,7 @@ Status Executor::prepare() {
 }
 
 Status Executor::runNow(std::span<uint64_t> nanoseconds) {
+  ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
   ZYX_RETURN_IF_ERROR(prepare());
   finish(last);
   for (const Slot &slot : inputs)
@@ -183,6 +191,8 @@ Result<std::vector<CommandTime>> Executor::profile() {
 }
 
 Result<Point> Executor::submit(std::span<const Point> wait) {
+  ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
+                         std::to_string(wait.size()) + " points");
   ZYX_RETURN_IF_ERROR(prepare());
   std::vector<Point> points(wait.begin(), wait.end()), after;
   for (const Slot &slot : inputs)

@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -147,6 +148,18 @@ private:
   SmallVector<Attribute> steps;
 };
 
+/// "axes m 64, n 32, 16 combined": names where they have some.
+std::string describe(const Axes &axes) {
+  std::string text;
+  for (Axis axis = 0; axis < axes.size(); ++axis) {
+    text += text.empty() ? "axes " : ", ";
+    if (std::optional<StringRef> name = axes.name(axis))
+      text += name->str() + " ";
+    text += std::to_string(axes.extent(axis)) + (axes.isCombined(axis) ? " combined" : "");
+  }
+  return text.empty() ? "no axes" : text;
+}
+
 struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
@@ -165,6 +178,8 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
         return WalkResult::interrupt();
       ScheduleAttr schedule = Chooser(func, *axes, *record).choose();
       func.setScheduleAttr(schedule);
+      ZYX_DEBUG(Schedule, func.getName().str() + " on " + record->name + ": " + describe(*axes) + ": " +
+                              llvm::formatv("{0}", schedule).str());
       remark::passed(func.getLoc(), remark::RemarkOpts::name("ChooseSchedule").category("zyx-schedule"))
           << func.getName() << ": " << llvm::formatv("{0}", schedule).str();
       return WalkResult::advance();

@@ -5,6 +5,7 @@
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
 
+#include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Search/Passes.h"
 
@@ -56,6 +57,25 @@ struct ProducerTraits {
 
 } // namespace
 
+/// "graph.unary at f.mlir:3:8".
+static std::string describe(Operation *op) {
+  std::string text = op->getName().getStringRef().str();
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    text += " at " + place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
+            std::to_string(place.getColumn());
+  return text;
+}
+
+/// Joins the groups of two ops where that is allowed.
+static bool tryMerge(GroupGraph &graph, Operation *producer, Operation *consumer) {
+  GroupGraph::GroupId first = graph.getHome(producer), second = graph.getHome(consumer);
+  if (first == second || !graph.checkMerge(first, second).isOk())
+    return false;
+  ZYX_DEBUG(Search, describe(producer) + " joins " + describe(consumer));
+  graph.merge(first, second);
+  return true;
+}
+
 /// Gives each reduce what nobody should store: grown producers and, where kernels are fused, those
 /// made of inputs. Others wait, because they are better off behind the kernel that makes their
 /// operands.
@@ -74,6 +94,7 @@ static void mergePrologues(GroupGraph &graph, bool fuse) {
                 (fuse && traits.fromInputs.contains(producer))) ||
               !graph.checkMerge(group, other).isOk())
             continue;
+          ZYX_DEBUG(Search, describe(producer) + " joins " + describe(reduce));
           graph.merge(group, other);
           return true;
         }
@@ -90,11 +111,7 @@ static void mergeNeighbours(GroupGraph &graph) {
   while (std::exchange(changed, false))
     for (Operation *op : graph.getOps())
       for (Operation *producer : graph.getProducers(op)) {
-        GroupGraph::GroupId first = graph.getHome(producer), second = graph.getHome(op);
-        if (first == second || !graph.checkMerge(first, second).isOk())
-          continue;
-        graph.merge(first, second);
-        changed = true;
+        changed |= tryMerge(graph, producer, op);
       }
 }
 
@@ -296,9 +313,12 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
     cloneCheapProducers(graph);
     // A producer that was cloned into its consumer's group is not missed there.
     for (const MissedEdge &edge : missed)
-      if (!graph.getMembers(graph.getHome(edge.consumer)).contains(edge.producer))
+      if (!graph.getMembers(graph.getHome(edge.consumer)).contains(edge.producer)) {
+        ZYX_DEBUG(Search, describe(edge.producer) + " stays apart from " + describe(edge.consumer) +
+                              ": " + edge.reason);
         remark::missed(edge.consumer->getLoc(), remarkOptions(entry))
             << ("not in the kernel of its producer: " + edge.reason);
+      }
     createGroups(graph, entry);
   }
 };

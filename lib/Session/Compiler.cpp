@@ -29,6 +29,8 @@ struct Compiler::Functions {
   X(zyx_compiler_result_num_kernels)                                                               \
   X(zyx_compiler_result_num_stages)                                                                \
   X(zyx_compiler_result_stage)                                                                     \
+  X(zyx_compiler_result_num_spans)                                                                 \
+  X(zyx_compiler_result_span)                                                                      \
   X(zyx_compiler_result_remarks)
 #define ZYX_DECLARE(name) decltype(&::name) name = nullptr;
   ZYX_COMPILER_FUNCTIONS(ZYX_DECLARE)
@@ -97,12 +99,14 @@ Result<std::unique_ptr<Compiler>> Compiler::open() {
       reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                        \
   if (!compiler->functions->name)                                                                  \
     return Status::notFound("the compiler lacks the function " #name);
-  ZYX_COMPILER_FUNCTIONS(ZYX_RESOLVE)
-#undef ZYX_RESOLVE
+  // Another version may have other functions.
+  ZYX_RESOLVE(zyx_compiler_version)
   if (std::string_view version = compiler->functions->zyx_compiler_version();
       version != ZYX_VERSION)
     return Status::unsupported("the compiler is of version " + std::string(version) +
                                ", this program of " ZYX_VERSION);
+  ZYX_COMPILER_FUNCTIONS(ZYX_RESOLVE)
+#undef ZYX_RESOLVE
   return compiler;
 }
 
@@ -120,7 +124,8 @@ Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text,
   return graphs;
 }
 
-Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options) const {
+Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options,
+                                   const Observers &observers) const {
   std::vector<std::byte> bytes = graph.serialize();
   zyx_compiler_compile_args args = {};
   args.struct_size = sizeof(args);
@@ -130,6 +135,13 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.verify_roundtrip = options.verifyRoundtrip;
   args.no_optimise = options.noOptimise;
   args.dump_dot = options.dumpDot;
+  args.trace = observers.trace != nullptr;
+  if (observers.progress) {
+    args.progress_context = const_cast<Observers *>(&observers);
+    args.progress = [](void *context, const char *stage, size_t done, size_t total) {
+      static_cast<const Observers *>(context)->progress(stage, done, total);
+    };
+  }
   args.schedule_seed = options.scheduleSeed;
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
@@ -140,6 +152,11 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
     zyx_compiler_stage stage = {sizeof(stage), nullptr, 0};
     if (functions->zyx_compiler_result_stage(result.get(), i, &stage))
       compiled.stages.push_back({stage.name, stage.nanoseconds});
+  }
+  for (size_t i = 0; i < functions->zyx_compiler_result_num_spans(result.get()); ++i) {
+    zyx_compiler_span span = {sizeof(span), nullptr, nullptr, 0, 0};
+    if (functions->zyx_compiler_result_span(result.get(), i, &span))
+      observers.trace->add({"compiler", span.name, span.detail, span.begin, span.nanoseconds});
   }
   compiled.remarks = functions->zyx_compiler_result_remarks(result.get());
   return compiled;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Session/Session.h"
 
+#include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
@@ -52,6 +53,10 @@ public:
     ZYX_ASSIGN_OR_RETURN(results, reference::evaluate(graph, given));
     return Status::ok();
   }
+  Status run(Trace &trace) override {
+    ScopedSpan span(&trace, "device reference", "evaluate", graph.name);
+    return run();
+  }
   Result<std::vector<HostTensor>> readOutputs() override { return results; }
 
 private:
@@ -77,6 +82,27 @@ public:
     return Status::ok();
   }
   Status run() override { return executor->run(); }
+  Status run(Trace &trace) override {
+    const artifact::Artifact &artifact = executor->artifact();
+    uint64_t begin = Trace::now();
+    ZYX_ASSIGN_OR_RETURN(std::vector<runtime::CommandTime> times, executor->profile());
+    std::vector<size_t> spans;
+    for (size_t i = 0; i < times.size(); ++i) {
+      std::string place;
+      if (const auto *launch = std::get_if<artifact::Launch>(&artifact.commands[i].action)) {
+        const artifact::SourceLocation &location = artifact.kernels[launch->kernel].location;
+        if (!location.file.empty())
+          place = location.file + ":" + std::to_string(location.line);
+      }
+      // Commands run one after the other.
+      spans.push_back(trace.add({"device " + artifact.target, times[i].name, std::move(place), begin,
+                                 times[i].nanoseconds}));
+      begin += times[i].nanoseconds;
+      for (uint32_t earlier : artifact.commands[i].wait)
+        trace.addDependency(spans[earlier], spans[i]);
+    }
+    return Status::ok();
+  }
   Result<std::vector<HostTensor>> readOutputs() override {
     std::vector<HostTensor> tensors;
     for (size_t i = 0; i < outputArguments.size(); ++i) {
@@ -160,6 +186,7 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name
 Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path, maxTextBytes));
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  ScopedSpan span(observers.trace, "compiler", "parse", path);
   std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, opened->parse(text, path));
   for (graph::Graph &graph : graphs)
@@ -172,10 +199,11 @@ Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &opti
   if (!options.stopAfter.empty() || options.verifyRoundtrip) {
     // What is wanted is the compilation itself.
     ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-    return opened->compile(graph, options);
+    return opened->compile(graph, options, observers);
   }
   const std::string key = programKey(graph, options);
   auto found = artifacts.find(key);
+  ZYX_DEBUG(Cache, (found == artifacts.end() ? "miss in memory: " : "hit in memory: ") + key);
   if (found == artifacts.end()) {
     ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrFind(graph, options, key));
     return artifacts.emplace(key, std::move(compiled)).first->second;
@@ -191,7 +219,9 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
   std::string key;
   if (cache) {
     key = toolchainKey(options.target) + programKey;
-    if (std::optional<CacheEntry> entry = cache->find(key)) {
+    std::optional<CacheEntry> entry = cache->find(key);
+    ZYX_DEBUG(Cache, (entry ? "hit: " : "miss: ") + cache->path(key));
+    if (entry) {
       Compiled kept;
       kept.output = std::move(entry->artifact);
       kept.numKernels = entry->numKernels;
@@ -201,11 +231,12 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
     }
   }
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options));
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, observers));
   if (cache) {
     begin = Clock::now();
     Status kept = cache->insert(
         {key, loadedTools(), compiled.numKernels, compiled.remarks, compiled.output});
+    ZYX_DEBUG(Cache, (kept ? "kept: " + cache->path(key) : "not kept: " + kept.message()));
     if (!kept)
       compiled.remarks += "not kept in the cache: " + kept.message() + "\n";
     compiled.stages.push_back({"keep", nanosecondsSince(begin)});
@@ -237,6 +268,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
 Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact,
                                                   const std::string &deviceName) {
   Clock::time_point begin = Clock::now();
+  ScopedSpan span(observers.trace, "host", "load", artifact.entry);
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on,
                        device(deviceName.empty() ? artifact.target : deviceName));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor,

@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Common/Tool.h"
+
 #include "zyx/Base/File.h"
 #include "zyx/Session/Session.h"
 
@@ -34,6 +36,10 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
   --no-optimise        each op a kernel of its own, with no schedule
   --time               print the time of each stage, the number of kernels and the size
   --remarks            print what the compiler chose
+  --trace=FILE         write what took how long as JSON for Perfetto or chrome://tracing
+  --progress=WHEN      show how far the compilation is: auto (in a terminal, after a second; default),
+                       always or never
+  --quiet              the same as --progress=never
   --help               print this text
 
 examples:
@@ -43,9 +49,9 @@ examples:
 )";
 
 struct Options {
-  std::string file, entry, output, dumpDot;
+  std::string file, entry, output, dumpDot, trace, progress = "auto";
   session::CompileOptions compile;
-  bool time = false, remarks = false, help = false;
+  bool time = false, remarks = false, quiet = false, help = false;
 };
 
 Result<Options> parseOptions(int argc, char **argv) {
@@ -55,12 +61,15 @@ Result<Options> parseOptions(int argc, char **argv) {
       {"--output=", &options.output},
       {"--target=", &options.compile.target},
       {"--stop-after=", &options.compile.stopAfter},
-      {"--dump-dot=", &options.dumpDot}};
+      {"--dump-dot=", &options.dumpDot},
+      {"--trace=", &options.trace},
+      {"--progress=", &options.progress}};
   const std::pair<const char *, bool *> flags[] = {
       {"--verify-roundtrip", &options.compile.verifyRoundtrip},
       {"--no-optimise", &options.compile.noOptimise},
       {"--time", &options.time},
       {"--remarks", &options.remarks},
+      {"--quiet", &options.quiet},
       {"--help", &options.help}};
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
@@ -102,14 +111,24 @@ std::string artifactName(const std::string &file) {
 }
 
 Status compileFile(const Options &options) {
+  ZYX_ASSIGN_OR_RETURN(tools::ProgressMode progress,
+                       tools::parseProgressMode(options.quiet ? "never" : options.progress));
+  Trace trace;
   Session session;
+  if (!options.trace.empty())
+    session.observers.trace = &trace;
   auto begin = std::chrono::steady_clock::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
                        session::selectEntry(std::move(graphs), options.entry, options.file));
   std::chrono::nanoseconds parsing = std::chrono::steady_clock::now() - begin;
-  ZYX_ASSIGN_OR_RETURN(session::Compiled compiled,
-                       session.compile(std::move(graph), options.compile));
+  session::Compiled compiled;
+  {
+    tools::ProgressLine line(progress);
+    session.observers.progress = line.callback();
+    ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile));
+  }
+  ZYX_RETURN_IF_ERROR(tools::writeTrace(trace, options.trace));
   compiled.stages.insert(compiled.stages.begin(),
                          {"parse", static_cast<uint64_t>(parsing.count())});
 
@@ -129,21 +148,8 @@ Status compileFile(const Options &options) {
   return Status::ok();
 }
 
-int fail(const Status &status) {
-  std::fprintf(stderr, "zyx-compile: error: %s\n", status.toString().c_str());
-  return 1;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  Result<Options> options = parseOptions(argc, argv);
-  if (!options.isOk())
-    return fail(options.status());
-  if (options->help) {
-    std::fputs(helpText, stdout);
-    return 0;
-  }
-  Status status = compileFile(*options);
-  return status.isOk() ? 0 : fail(status);
+  return tools::runTool("zyx-compile", helpText, parseOptions(argc, argv), compileFile);
 }

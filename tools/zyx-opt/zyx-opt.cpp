@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Base/Debug.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Pipelines/InitAll.h"
 
@@ -20,6 +21,10 @@ void registerTestTransportPass();
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  if (zyx::Status status = zyx::checkDebugTopics(); !status.isOk()) {
+    llvm::errs() << "zyx-opt: error: " << status.message() << '\n';
+    return 1;
+  }
   mlir::DialectRegistry registry;
   zyx::registerAllDialects(registry);
   zyx::registerAllPasses();

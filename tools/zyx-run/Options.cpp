@@ -43,6 +43,11 @@ Measuring:
   --time                    print the time of each stage of the compilation, the number of kernels,
                             and the time of a run: the median of N, the shortest and the longest
   --remarks                 print what the compiler chose
+  --trace=FILE              write what took how long, of the compilation and of every launch, as JSON
+                            for Perfetto or chrome://tracing
+  --progress=WHEN           show how far a compilation is: auto (in a terminal, after a second; default),
+                            always or never
+  --quiet                   the same as --progress=never
 
   --help                    print this text
 
@@ -81,7 +86,11 @@ static Status setOption(std::string_view name, std::string_view value, Options &
     options.entry = value;
   else if (name == "device")
     options.device = value;
-  else if (name == "input") {
+  else if (name == "trace")
+    options.trace = value;
+  else if (name == "progress") {
+    ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(value));
+  } else if (name == "input") {
     ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(value));
     options.inputs.push_back(std::move(spec));
   } else if (name == "output")
@@ -113,6 +122,8 @@ static bool *findFlag(std::string_view name, Options &options) {
     return &options.remarks;
   if (name == "no-cache")
     return &options.noCache;
+  if (name == "quiet")
+    return &options.quiet;
   if (name == "list")
     return &options.list;
   if (name == "list-devices")

@@ -7,6 +7,8 @@
 
 #include "TensorFiles.h"
 
+#include "Common/Tool.h"
+
 #include <vector>
 
 namespace zyx::run {
@@ -28,6 +30,10 @@ struct Options {
   /// Where artifacts are kept; without a value the user's own folder, if any.
   std::optional<std::string> cacheFolder;
   bool noCache = false;
+  /// Where to write what took how long; empty writes nothing.
+  std::string trace;
+  tools::ProgressMode progress = tools::ProgressMode::Auto;
+  bool quiet = false;
   bool time = false, remarks = false, list = false, listDevices = false, help = false;
 };
 

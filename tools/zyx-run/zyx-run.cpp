@@ -187,14 +187,29 @@ std::string timesText(const Executable &executable, std::vector<double> runs) {
 }
 
 Status runProgram(const Options &options) {
+  if (options.listDevices) {
+    for (const session::DeviceListing &device : Session::listDevices())
+      std::printf("%-10s %-8s %s\n", device.name.c_str(), device.present ? "present" : "absent",
+                  device.description.c_str());
+    return Status::ok();
+  }
   session::SessionOptions sessionOptions;
   if (!options.noCache)
     sessionOptions.cacheFolder =
         options.cacheFolder ? options.cacheFolder : session::ArtifactCache::defaultFolder();
   Session session(std::move(sessionOptions));
+  Trace trace;
+  if (!options.trace.empty())
+    session.observers.trace = &trace;
   if (options.list)
     return list(session, options);
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, prepare(session, options));
+  std::unique_ptr<Executable> executable;
+  {
+    tools::ProgressLine line(options.quiet ? tools::ProgressMode::Never : options.progress);
+    session.observers.progress = line.callback();
+    ZYX_ASSIGN_OR_RETURN(executable, prepare(session, options));
+    session.observers.progress = nullptr;
+  }
   // What is wrong with the names of outputs is said before anything runs.
   std::vector<size_t> written;
   for (const OutputSpec &spec : options.outputs) {
@@ -207,10 +222,11 @@ Status runProgram(const Options &options) {
   std::vector<double> runs;
   for (int64_t i = 0; i < options.repeat; ++i) {
     Clock::time_point begin = Clock::now();
-    ZYX_RETURN_IF_ERROR(executable->run());
+    ZYX_RETURN_IF_ERROR(options.trace.empty() ? executable->run() : executable->run(trace));
     runs.push_back(milliseconds(Clock::now() - begin));
   }
 
+  ZYX_RETURN_IF_ERROR(tools::writeTrace(trace, options.trace));
   ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> outputs, executable->readOutputs());
   std::string text = options.remarks ? executable->remarks : std::string();
   if (options.print) {
@@ -231,27 +247,8 @@ Status runProgram(const Options &options) {
   return Status::ok();
 }
 
-int fail(const Status &status) {
-  std::fprintf(stderr, "zyx-run: error: %s\n", status.toString().c_str());
-  return 1;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-  Result<Options> options = parseOptions(argc, argv);
-  if (!options.isOk())
-    return fail(options.status());
-  if (options->help) {
-    std::fputs(helpText, stdout);
-    return 0;
-  }
-  if (options->listDevices) {
-    for (const session::DeviceListing &device : Session::listDevices())
-      std::printf("%-10s %-8s %s\n", device.name.c_str(), device.present ? "present" : "absent",
-                  device.description.c_str());
-    return 0;
-  }
-  Status status = runProgram(*options);
-  return status.isOk() ? 0 : fail(status);
+  return tools::runTool("zyx-run", helpText, parseOptions(argc, argv), runProgram);
 }

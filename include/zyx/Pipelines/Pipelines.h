@@ -6,11 +6,13 @@
 #define ZYX_PIPELINES_PIPELINES_H
 
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Trace.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +43,11 @@ struct Options {
   /// Without it only what is needed runs: each op is a kernel of its own, with no schedule. Every
   /// program must mean the same then.
   bool optimise = true;
+  /// Takes a span per stage and per pass.
+  Trace *trace = nullptr;
+  /// Learns of each stage when it begins, and how many of all kernels are done where they are taken
+  /// one by one; else 0 of 0.
+  std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
   /// Unless 0, every kernel gets a random legal schedule of this seed instead of a chosen one.
   uint64_t scheduleSeed = 0;
 };

@@ -6,9 +6,11 @@
 #define ZYX_SESSION_COMPILER_H
 
 #include "zyx/Base/Status.h"
+#include "zyx/Base/Trace.h"
 #include "zyx/Graph/Graph.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +30,15 @@ struct CompileOptions {
   bool dumpDot = false;
   /// For tests: unless 0, every kernel gets a random legal schedule of this seed.
   uint64_t scheduleSeed = 0;
+};
+
+/// Whoever watches a compilation; none of it changes what is compiled.
+struct Observers {
+  /// Takes a span per stage and pass.
+  Trace *trace = nullptr;
+  /// Learns of each stage when it begins, and of how many kernels of all are done; 0 of 0 where they
+  /// are not counted.
+  std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
 };
 
 struct Stage {
@@ -58,7 +69,8 @@ public:
 
   /// Every entry of a text. `name` starts the messages.
   Result<std::vector<graph::Graph>> parse(std::string_view text, const std::string &name) const;
-  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options) const;
+  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options,
+                           const Observers &observers = {}) const;
 
 private:
   struct Functions;

@@ -32,6 +32,9 @@ public:
   /// One tensor per input, in their order and of their types; kept until others are given.
   virtual Status setInputs(std::vector<HostTensor> tensors) = 0;
   virtual Status run() = 0;
+  /// As run(), with a span per command of the plan, and dependencies where one waits for another. A
+  /// command inside of a loop has one span for all passes.
+  virtual Status run(Trace &trace) = 0;
   /// The outputs of the latest run.
   virtual Result<std::vector<HostTensor>> readOutputs() = 0;
 
@@ -71,6 +74,9 @@ struct SessionOptions {
 /// Opens the compiler and devices when they are first needed. One thread at a time.
 class Session {
 public:
+  /// Asked and told by every call that reads, compiles or loads.
+  Observers observers;
+
   explicit Session(SessionOptions options = {});
   ~Session();
 

@@ -119,12 +119,38 @@ Status prepare(Compilation &compilation, mlir::ModuleOp module, const TargetInfo
   return Status::ok();
 }
 
+/// Runs behind the passes that generate code, which take one function after the other.
+class CountGenerated : public llvm::FunctionPass {
+public:
+  using Progress = std::function<void(size_t, size_t)>;
+  CountGenerated(const Progress &progress, size_t total)
+      : FunctionPass(id), progress(progress), total(total) {}
+  bool runOnFunction(llvm::Function &function) override {
+    if (function.hasExternalLinkage())
+      progress(++done, total);
+    return false;
+  }
+  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override { usage.setPreservesAll(); }
+
+private:
+  static char id;
+  const Progress &progress;
+  size_t done = 0, total;
+};
+char CountGenerated::id = 0;
+
 void generate(Compilation &compilation, llvm::CodeGenFileType type,
-                llvm::SmallVectorImpl<char> &into) {
+              llvm::SmallVectorImpl<char> &into,
+              const std::function<void(size_t, size_t)> &progress = nullptr) {
   llvm::raw_svector_ostream stream(into);
   llvm::legacy::PassManager manager;
   bool unable = compilation.machine->addPassesToEmitFile(manager, stream, nullptr, type);
   ZYX_ASSERT(!unable, "every native target writes objects and assembly");
+  if (progress)
+    manager.add(new CountGenerated(
+        progress, llvm::count_if(*compilation.module, [](const llvm::Function &function) {
+          return !function.isDeclaration() && function.hasExternalLinkage();
+        })));
   manager.run(*compilation.module);
 }
 
@@ -138,7 +164,7 @@ Result<std::vector<std::byte>> emitSharedObject(mlir::ModuleOp llvmModule, const
   ZYX_RETURN_IF_ERROR(prepare(compilation, llvmModule, target, options, spent));
   StopWatch watch;
   llvm::SmallVector<char, 0> object;
-  generate(compilation, llvm::CodeGenFileType::ObjectFile, object);
+  generate(compilation, llvm::CodeGenFileType::ObjectFile, object, options.progress);
   spent.generate = watch.lap();
   llvm::StringRef bytes(object.data(), object.size());
   ZYX_RETURN_IF_ERROR(checkUndefinedSymbols(bytes));

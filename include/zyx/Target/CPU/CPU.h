@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ enum class CPUPasses : uint8_t {
 
 struct CPUOptions {
   CPUPasses passes = CPUPasses::Short;
+  /// Learns how many of all kernels have their machine code.
+  std::function<void(size_t done, size_t total)> progress = nullptr;
 };
 
 /// Where the time of one emitSharedObject went, in milliseconds.

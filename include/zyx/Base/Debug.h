@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_BASE_DEBUG_H
+#define ZYX_BASE_DEBUG_H
+
+#include "zyx/Base/Status.h"
+
+#include <string_view>
+
+/// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=search,cache names what is
+/// wanted. (LLVM's -debug-only is not in packages without assertions.)
+namespace zyx {
+
+enum class DebugTopic : uint8_t {
+  /// Which groups are joined, which are not, and why.
+  Search,
+  /// The axes of each kernel and the schedule that it gets.
+  Schedule,
+  /// Devices, programs, memory and runs.
+  Runtime,
+  /// Which compilations are found again.
+  Cache,
+};
+
+/// Refuses names in ZYX_DEBUG that there are not. Programs ask once, when they start.
+Status checkDebugTopics();
+bool isDebugged(DebugTopic topic);
+/// "zyx-search: text" and the end of the line, in one piece.
+void printDebug(DebugTopic topic, std::string_view text);
+
+} // namespace zyx
+
+/// ZYX_DEBUG(Cache, "hit " + key): the text is only made where the topic is wanted.
+#define ZYX_DEBUG(topic, text)                                                                     \
+  do {                                                                                             \
+    if (::zyx::isDebugged(::zyx::DebugTopic::topic))                                               \
+      ::zyx::printDebug(::zyx::DebugTopic::topic, text);                                           \
+  } while (false)
+
+#endif // ZYX_BASE_DEBUG_H
