@@ -97,6 +97,7 @@ void addElementwiseCases(std::vector<Case> &cases);
 void addViewCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
+void addFoldCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

@@ -25,6 +25,8 @@ public:
   /// Fails where the device, or the compiler for it, refuses the graph.
   virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                               std::span<const HostTensor> inputs) = 0;
+  /// Whether every bit must be the interpreter's, also where the meaning leaves a freedom.
+  virtual bool isExact() const { return false; }
 };
 
 /// How a device of zyx::session compiles: as always; one op per kernel and no schedules; or with

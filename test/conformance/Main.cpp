@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Coverage.h"
+#include "Exhaustive.h"
+#include "Folded.h"
 #include "Runner.h"
 #include "smith/Cases.h"
 
@@ -20,14 +22,16 @@ namespace {
 
 constexpr const char *help =
     "zyx-conformance: every op of the graph on a device, compared with the interpreter\n"
-    "  --device=NAME     what runs the graphs: cpu, c, reference, or corrupted, the interpreter\n"
-    "                    with a wrong bit in each output, which must fail (default: cpu)\n"
+    "  --device=NAME     what runs the graphs (default: cpu): cpu, c, reference; folded or grouped,\n"
+    "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
+    "                    interpreter with a wrong bit in each output, which must fail\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
     "                    legal ones\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
     "  --batch=N         cases in one graph (default: 48)\n"
     "  --jobs=N          processes (default: 2)\n"
+    "  --exhaustive      every unary function on every f32: minutes for each that the filters name\n"
     "  --list            print the names of the cases\n"
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
     "  --report=FILE     write each verdict, for utils/conformance.py\n"
@@ -42,7 +46,7 @@ struct Settings {
   int64_t numSeeds = 100;
   RunOptions run;
   std::string report;
-  bool list = false, coverage = false, verbose = false;
+  bool list = false, coverage = false, exhaustive = false, verbose = false;
 };
 
 template <typename T> bool parseNumber(std::string_view text, T &value) {
@@ -67,6 +71,8 @@ bool parseOption(std::string_view option, Settings &settings) {
     return parseNumber(value, settings.run.jobs) && settings.run.jobs > 0;
   else if (option == "--list")
     settings.list = true;
+  else if (option == "--exhaustive")
+    settings.exhaustive = true;
   else if (option == "--coverage")
     settings.coverage = true;
   else if (name == "--report" && !value.empty())
@@ -88,6 +94,7 @@ std::vector<Case> collect(const Settings &settings) {
   addViewCases(all);
   addReduceCases(all);
   addIndexCases(all);
+  addFoldCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;
@@ -168,9 +175,15 @@ int main(int argc, char **argv) {
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto make = [&] {
+#ifdef ZYX_BUILD_COMPILER
+    if (settings.device == "folded" || settings.device == "grouped")
+      return openFolded(settings.device == "grouped");
+#endif
     return settings.device == "corrupted" ? openCorrupted()
                                           : openDevice(settings.device, settings.optimise);
   };
+  if (settings.exhaustive)
+    return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;
   const std::vector<Verdict> verdicts = runCases(cases, make, settings.run);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!settings.report.empty() && !writeReport(settings.report, cases, verdicts)) {
