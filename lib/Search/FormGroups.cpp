@@ -207,21 +207,27 @@ static std::vector<MissedEdge> findMissedEdges(const GroupGraph &graph) {
   return missed;
 }
 
-static void createGroups(const GroupGraph &graph, func::FuncOp entry) {
-  Operation *terminator = entry.getBody().front().getTerminator();
+static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp entry) {
+  Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
   // Views between a group and what reads it read the op that the group replaces, so results are
   // exchanged after all groups are built.
   IRMapping results;
   SmallVector<GroupOp> groups;
   for (GroupGraph::GroupId id : graph.sort()) {
+    if (LoopOp loop = graph.getLoop(id)) {
+      loop->moveBefore(terminator);
+      for (OpOperand &operand : loop->getOpOperands())
+        operand.set(results.lookupOrDefault(operand.get()));
+      continue;
+    }
     const GroupGraph::Ops &members = graph.getMembers(id);
     SmallVector<Value> outputs = graph.getOutputs(id);
     OperationState state(members.back()->getLoc(), GroupOp::getOperationName());
-    Block *block = new Block;
-    state.addRegion()->push_back(block);
-    BodyBuilder body{OpBuilder(builder.getContext()), block, members, {}, {}};
-    body.builder.setInsertionPointToEnd(block);
+    Block *inside = new Block;
+    state.addRegion()->push_back(inside);
+    BodyBuilder body{OpBuilder(builder.getContext()), inside, members, {}, {}};
+    body.builder.setInsertionPointToEnd(inside);
     for (Operation *op : members)
       body.get(op->getResult(0));
     SmallVector<Value> yielded;
@@ -239,7 +245,7 @@ static void createGroups(const GroupGraph &graph, func::FuncOp entry) {
   }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(results.lookupOrDefault(operand.get()));
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<NodeOpInterface>(op) && op.use_empty())
       op.erase();
 }
@@ -262,8 +268,8 @@ static bool changesDims(Operation *view) {
 
 /// A kernel counts along one of its axes, so an iota that is seen through a reshape comes from
 /// memory: it becomes the result of an op that does not change what is not negative.
-static void storeReshapedIotas(func::FuncOp entry) {
-  for (auto iota : llvm::make_early_inc_range(entry.getOps<IotaOp>())) {
+static void storeReshapedIotas(Block &block) {
+  for (auto iota : llvm::make_early_inc_range(block.getOps<IotaOp>())) {
     OpBuilder builder(iota->getContext());
     builder.setInsertionPointAfter(iota);
     Value stored;
@@ -281,13 +287,14 @@ static void storeReshapedIotas(func::FuncOp entry) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The former reads plain entries: one block of nodes that ends in a return.
+/// The former reads plain entries: one block of nodes and loops that ends in a return.
 static LogicalResult checkEntry(func::FuncOp entry) {
   if (!entry.getBody().hasOneBlock())
     return entry.emitError("groups are formed in functions of one block");
-  for (Operation &op : entry.getBody().front().without_terminator())
-    if (!isa<NodeOpInterface>(op))
-      return op.emitError("groups are formed of graph ops, of which this is none");
+  for (Block *block : zyx::search::getBlocks(entry))
+    for (Operation &op : block->without_terminator())
+      if (!isa<NodeOpInterface, LoopOp>(op))
+        return op.emitError("groups are formed of graph ops, of which this is none");
   return success();
 }
 
@@ -301,13 +308,19 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
       return;
     if (failed(checkEntry(entry)))
       return signalPassFailure();
+    for (Block *block : zyx::search::getBlocks(entry))
+      formGroups(*block, entry);
+  }
+
+private:
+  void formGroups(Block &block, func::FuncOp entry) {
     if (fuse)
-      zyx::search::normalizeViews(entry);
-    storeReshapedIotas(entry);
-    GroupGraph graph(entry);
+      zyx::search::normalizeViews(block);
+    storeReshapedIotas(block);
+    GroupGraph graph(block);
     mergePrologues(graph, fuse);
     if (!fuse)
-      return createGroups(graph, entry);
+      return createGroups(graph, block, entry);
     mergeNeighbours(graph);
     std::vector<MissedEdge> missed = findMissedEdges(graph);
     cloneCheapProducers(graph);
@@ -319,7 +332,7 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
         remark::missed(edge.consumer->getLoc(), remarkOptions(entry))
             << ("not in the kernel of its producer: " + edge.reason);
       }
-    createGroups(graph, entry);
+    createGroups(graph, block, entry);
   }
 };
 

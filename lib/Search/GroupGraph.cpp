@@ -22,11 +22,12 @@ static constexpr int64_t maxReadFactor = 2;
 
 static bool isLeaf(Operation *op) { return isa<ConstantOp, IotaOp, ParameterOp>(op); }
 
-GroupGraph::GroupGraph(func::FuncOp entry) {
-  Block &block = entry.getBody().front();
-  for (Value value : block.getTerminator()->getOperands())
-    if (Operation *op = value.getDefiningOp(); op && !isa<ParameterOp>(op))
-      returned.insert(op);
+GroupGraph::GroupGraph(Block &block) {
+  for (Operation &op : block)
+    if (isa<LoopOp>(op) || &op == block.getTerminator())
+      for (Value value : op.getOperands())
+        if (Operation *source = value.getDefiningOp(); source && !isa<ParameterOp>(source))
+          returned.insert(source);
   for (Operation &op : block.without_terminator()) {
     if ((isLeaf(&op) || isView(&op)) && !returned.contains(&op))
       continue;
@@ -37,8 +38,10 @@ GroupGraph::GroupGraph(func::FuncOp entry) {
     members.emplace_back().insert(&op);
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
-      Operation *source = getViewSource(operand).getDefiningOp();
-      if (!source || isLeaf(source) || llvm::is_contained(producers[&op], source))
+      // A loop reads what is stored: views and leaves themselves.
+      Operation *source = (isa<LoopOp>(op) ? operand : getViewSource(operand)).getDefiningOp();
+      if (!source || (isa<LoopOp>(op) ? !homes.contains(source) : isLeaf(source)) ||
+          llvm::is_contained(producers[&op], source))
         continue;
       producers[&op].push_back(source);
       consumers[source].push_back(&op);
@@ -56,9 +59,13 @@ ArrayRef<Operation *> GroupGraph::getConsumers(Operation *op) const {
   return found == consumers.end() ? ArrayRef<Operation *>() : ArrayRef(found->second);
 }
 
+LoopOp GroupGraph::getLoop(GroupId group) const {
+  return members[group].empty() ? LoopOp() : dyn_cast<LoopOp>(members[group].front());
+}
+
 /// Somebody reads the op who has no copy of it.
 bool GroupGraph::isStored(Operation *op) const {
-  return returned.contains(op) || llvm::any_of(getConsumers(op), [&](Operation *consumer) {
+  return returned.contains(op) || isa<LoopOp>(op) || llvm::any_of(getConsumers(op), [&](Operation *consumer) {
            return llvm::any_of(holders.find(consumer)->second,
                                [&](GroupId holder) { return !members[holder].contains(op); });
          });
@@ -107,6 +114,8 @@ bool GroupGraph::reachesAround(GroupId from, GroupId to) const {
 }
 
 Status GroupGraph::checkMerge(GroupId first, GroupId second) const {
+  if (getLoop(first) || getLoop(second))
+    return Status::unsupported("a loop is no part of a kernel");
   Ops all = unite(members[first], members[second]);
   SmallVector<Value> outputs;
   for (Operation *op : all)
@@ -229,7 +238,8 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
   for (Operation *op : slice.frontier)
     touched.try_emplace(getHome(op), members[getHome(op)]);
   return llvm::all_of(touched, [&](const auto &entry) {
-    return checkGroup(members[entry.first], getOutputs(entry.first)).isOk();
+    return getLoop(entry.first) ||
+           checkGroup(members[entry.first], getOutputs(entry.first)).isOk();
   });
 }
 

@@ -13,24 +13,28 @@
 
 namespace zyx::search {
 
-/// The computing ops of a function and their groups, before there is IR for them. Constants, iotas
-/// and views are no members; each group gets copies of those it reads.
+/// The computing ops of a function, or of the body of a loop, and their groups, before there is IR
+/// for them. Constants, iotas and views are no members; each group gets copies of those it reads. A
+/// loop is alone in its group, and what it reads is stored.
 class GroupGraph {
 public:
   using Ops = graph::ir::IterationSpace::Ops;
   using GroupId = unsigned;
 
-  /// One group per computing op. A view, constant or iota that the function returns counts as one.
-  explicit GroupGraph(mlir::func::FuncOp entry);
+  /// One group per computing op. A view, constant or iota that the block returns, or that a loop
+  /// reads, counts as one.
+  explicit GroupGraph(mlir::Block &block);
 
   mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }
   /// The group that computes the op for others.
   GroupId getHome(mlir::Operation *op) const { return homes.lookup(op); }
+  /// The loop that is all of the group, if it is one.
+  graph::ir::LoopOp getLoop(GroupId group) const;
   /// Members in the order of the block; none where the group was merged into another.
   const Ops &getMembers(GroupId group) const { return members[group]; }
   /// The computing ops that an op reads, through views; each once.
   mlir::ArrayRef<mlir::Operation *> getProducers(mlir::Operation *op) const;
-  /// The values that others read or that the function returns.
+  /// The values that others read or that the block returns; to be asked for groups that are no loop.
   llvm::SmallVector<mlir::Value> getOutputs(GroupId group) const;
 
   /// Why the two would make no good kernel or a cycle; success where they would.
@@ -65,6 +69,7 @@ private:
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *, 2>> producers, consumers;
+  /// What the block returns or a loop reads.
   llvm::DenseSet<mlir::Operation *> returned;
   llvm::DenseMap<mlir::Operation *, GroupId> homes;
   /// The groups that compute an op: its home, and those with a copy.

@@ -154,8 +154,13 @@ static void foldView(Operation *view) {
   }
 }
 
-void zyx::search::normalizeViews(func::FuncOp entry) {
-  Block &block = entry.getBody().front();
+SmallVector<Block *> zyx::search::getBlocks(func::FuncOp entry) {
+  SmallVector<Block *> blocks{&entry.getBody().front()};
+  entry.walk<WalkOrder::PreOrder>([&](LoopOp loop) { blocks.push_back(&loop.getBlock()); });
+  return blocks;
+}
+
+void zyx::search::normalizeViews(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isView(&op))
       foldView(&op);
@@ -174,7 +179,8 @@ namespace {
 struct NormalizeViews : zyx::search::impl::NormalizeViewsPassBase<NormalizeViews> {
   void runOnOperation() override {
     if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
-      zyx::search::normalizeViews(getOperation());
+      for (Block *block : zyx::search::getBlocks(getOperation()))
+        zyx::search::normalizeViews(*block);
   }
 };
 

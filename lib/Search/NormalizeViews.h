@@ -9,8 +9,11 @@
 
 namespace zyx::search {
 
-/// What -zyx-search-normalize-views does. The body must be one block of graph ops.
-void normalizeViews(mlir::func::FuncOp entry);
+/// The block of a function and those of the loops in it, outermost first.
+llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
+
+/// What -zyx-search-normalize-views does in a block of graph ops.
+void normalizeViews(mlir::Block &block);
 
 } // namespace zyx::search
 

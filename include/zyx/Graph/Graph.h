@@ -49,6 +49,9 @@ int arity(Op op);
 /// Constants are splats or at most this many bytes; more is a parameter, bound at load.
 inline constexpr int64_t maxConstantBytes = 4096;
 
+/// A body lies inside of at most one less than this many others.
+inline constexpr int maxBodyDepth = 16;
+
 /// Index of a node in its graph's arena. Operands have smaller indices than their users.
 using NodeId = uint32_t;
 

@@ -54,6 +54,9 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
     Choices are remarks of the category `zyx-search`: passed for each group, missed for each pair
     of groups that stay apart, with the reason.
 
+    The body of a loop is grouped by itself. A loop is in no group, and what it reads and yields is
+    stored.
+
     Without `fuse` each op is a kernel of its own, but for producers of a reduce that are larger than
     all that they are made of: nobody has room to store those.
   }];

@@ -34,10 +34,15 @@ public:
   LogicalResult plan();
 
 private:
-  LogicalResult wrapOps();
+  LogicalResult wrapOps(Block &block);
   LogicalResult checkSizes();
   plan::FuncOp createFunction();
+  LogicalResult planBlock(Block &block);
   LogicalResult launch(GroupOp group);
+  LogicalResult repeat(LoopOp loop);
+  LogicalResult planBody(LoopOp loop, ArrayRef<Value> carried);
+  Value createAlloc(Location loc, Type tensor);
+  void createCopy(Location loc, Value from, Value to);
   Value createConstant(Location loc, DenseElementsAttr value);
   plan::BufferType getBufferType(Type tensor);
 
@@ -66,10 +71,15 @@ static Value getRoot(Value value) {
 }
 
 /// Puts what computes outside of groups into groups of one op.
-LogicalResult Planner::wrapOps() {
-  for (Operation &op : llvm::make_early_inc_range(entry.getBody().front().without_terminator())) {
+LogicalResult Planner::wrapOps(Block &outer) {
+  for (Operation &op : llvm::make_early_inc_range(outer.without_terminator())) {
     if (isa<GroupOp, ConstantOp, ParameterOp>(op) || isAlias(&op))
       continue;
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      if (failed(wrapOps(loop.getBlock())))
+        return failure();
+      continue;
+    }
     if (!isa<NodeOpInterface>(op))
       return op.emitOpError("cannot be part of a plan");
     builder.setInsertionPoint(&op);
@@ -94,11 +104,15 @@ LogicalResult Planner::checkSizes() {
     if (Status status = refusal(entry.getResultTypes()[i]); !status.isOk())
       return entry.emitError() << "result '" << getResultName(entry, i)
                                << "': " << status.message();
-  for (auto group : entry.getBody().getOps<GroupOp>())
-    for (Type type : group.getResultTypes())
-      if (Status status = refusal(type); !status.isOk())
-        return group.emitError() << "a result of this kernel: " << status.message();
-  return success();
+  WalkResult walked = entry.walk([&](Operation *op) -> WalkResult {
+    if (isa<GroupOp, LoopOp>(op))
+      for (Type type : op->getResultTypes())
+        if (Status status = refusal(type); !status.isOk())
+          return op->emitError() << "a result of this " << (isa<LoopOp>(op) ? "loop" : "kernel")
+                                 << ": " << status.message();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 plan::BufferType Planner::getBufferType(Type tensor) {
@@ -180,7 +194,7 @@ LogicalResult Planner::launch(GroupOp group) {
   for (Value output : group.getResults()) {
     Value &buffer = buffers[output];
     if (!buffer)
-      buffer = plan::AllocOp::create(builder, group.getLoc(), getBufferType(output.getType()));
+      buffer = createAlloc(group.getLoc(), output.getType());
     outs.push_back(buffer);
   }
   plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
@@ -190,8 +204,87 @@ LogicalResult Planner::launch(GroupOp group) {
   return success();
 }
 
+Value Planner::createAlloc(Location loc, Type tensor) {
+  return plan::AllocOp::create(builder, loc, getBufferType(tensor));
+}
+
+void Planner::createCopy(Location loc, Value from, Value to) {
+  plan::CopyOp::create(builder, loc, plan::EventType::get(builder.getContext()), from, to,
+                       ValueRange());
+}
+
+/// A loop of the host. What it carries lies in the buffers of its results.
+LogicalResult Planner::repeat(LoopOp loop) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = loop.getLoc();
+  Block &block = loop.getBlock();
+  SmallVector<Value> carried;
+  for (auto [result, initial] : llvm::zip_equal(loop.getResults(), loop.getInitial())) {
+    Value &buffer = buffers[result];
+    if (!buffer)
+      buffer = createAlloc(loc, result.getType());
+    carried.push_back(buffer);
+    createCopy(loc, buffers.lookup(getRoot(initial)), buffer);
+  }
+  SmallVector<Value> inside = carried;
+  for (Value invariant : loop.getInvariants())
+    inside.push_back(buffers.lookup(getRoot(invariant)));
+  for (auto [argument, buffer] : llvm::zip_equal(block.getArguments().drop_front(), inside))
+    buffers[argument] = buffer;
+  Value index, count;
+  if (!block.getArgument(0).use_empty())
+    index = buffers[block.getArgument(0)] = createAlloc(loc, block.getArgument(0).getType());
+  if (loop.getCount())
+    count = buffers.lookup(getRoot(loop.getCount()));
+
+  auto repeated =
+      plan::LoopOp::create(builder, loc, plan::EventType::get(builder.getContext()),
+                           loop.getTripsAttr(), count, index, ValueRange());
+  Block &body = repeated.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(&body);
+  if (failed(planBody(loop, carried)))
+    return failure();
+  plan::ReturnOp::create(builder, loc);
+  return success();
+}
+
+/// The body, and what it yields into the buffers of what is carried.
+LogicalResult Planner::planBody(LoopOp loop, ArrayRef<Value> carried) {
+  if (failed(planBlock(loop.getBlock())))
+    return failure();
+  Operation *yield = loop.getBlock().getTerminator();
+  SmallVector<std::pair<Value, Value>> copies;
+  for (auto [value, buffer] : llvm::zip_equal(yield->getOperands(), carried)) {
+    Value from = buffers.lookup(getRoot(value));
+    if (from == buffer)
+      continue;
+    // Another carried value might be overwritten before it is read.
+    if (llvm::is_contained(carried, from)) {
+      Value kept = createAlloc(loop.getLoc(), value.getType());
+      createCopy(loop.getLoc(), from, kept);
+      from = kept;
+    }
+    copies.push_back({from, buffer});
+  }
+  for (auto [from, to] : copies)
+    createCopy(loop.getLoc(), from, to);
+  return success();
+}
+
+LogicalResult Planner::planBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      buffers[constant.getResult()] = createConstant(op.getLoc(), constant.getValue());
+    else if (auto group = dyn_cast<GroupOp>(op); group && failed(launch(group)))
+      return failure();
+    else if (auto loop = dyn_cast<LoopOp>(op); loop && failed(repeat(loop)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult Planner::plan() {
-  if (failed(wrapOps()) || failed(checkSizes()))
+  if (failed(wrapOps(entry.getBody().front())) || failed(checkSizes()))
     return failure();
   plan::FuncOp function = createFunction();
   symbols.remove(entry);
@@ -199,22 +292,17 @@ LogicalResult Planner::plan() {
   Block &block = entry.getBody().front(), &body = function.getBody().front();
   auto outputs = body.getArguments().take_back(entry.getNumResults());
   Operation *terminator = block.getTerminator();
-  // A result of a group is written where the caller wants it.
+  // A result of a group or of a loop is written where the caller wants it.
   for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
-    if (Value root = getRoot(value); isa_and_nonnull<GroupOp>(root.getDefiningOp()))
+    if (Value root = getRoot(value); isa_and_nonnull<GroupOp, LoopOp>(root.getDefiningOp()))
       buffers.try_emplace(root, output);
 
   builder.setInsertionPointToEnd(&body);
-  for (Operation &op : block.without_terminator()) {
-    if (auto constant = dyn_cast<ConstantOp>(op))
-      buffers[constant.getResult()] = createConstant(op.getLoc(), constant.getValue());
-    else if (auto group = dyn_cast<GroupOp>(op); group && failed(launch(group)))
-      return failure();
-  }
+  if (failed(planBlock(block)))
+    return failure();
   for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
     if (Value buffer = buffers.lookup(getRoot(value)); buffer != output)
-      plan::CopyOp::create(builder, terminator->getLoc(), plan::EventType::get(builder.getContext()),
-                           buffer, output, ValueRange());
+      createCopy(terminator->getLoc(), buffer, output);
   plan::ReturnOp::create(builder, terminator->getLoc());
   entry.erase();
   return success();

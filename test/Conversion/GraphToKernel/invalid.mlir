@@ -95,3 +95,27 @@ func.func @large_temporary(%x: tensor<1000000x1xf32>) -> tensor<1000000xf32> {
   %2 = graph.reduce add %0 dims = [0] : tensor<1000000x1000000xf32> -> tensor<1000000xf32>
   return %2 : tensor<1000000xf32>
 }
+
+// -----
+
+func.func @large_carried(%x: tensor<1000000x1000000xf32>) -> tensor<1000000xf32> {
+  // expected-error @+1 {{a result of this loop: the tensor f32[1000000, 1000000] has 4000000000000 bytes}}
+  %1 = graph.loop(%i to 2) carry(%p = %x : tensor<1000000x1000000xf32>) {
+    graph.yield %p : tensor<1000000x1000000xf32>
+  }
+  %2 = graph.reduce max %1 dims = [1] : tensor<1000000x1000000xf32> -> tensor<1000000xf32>
+  return %2 : tensor<1000000xf32>
+}
+
+// -----
+
+func.func @in_a_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.loop(%i to 2) carry(%p = %x : tensor<4xf32>) {
+    // expected-error @+1 {{cannot be part of a plan}}
+    %1 = graph.custom "c"(%q = %p : tensor<4xf32>) -> tensor<4xf32> {
+      graph.yield %q : tensor<4xf32>
+    }
+    graph.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

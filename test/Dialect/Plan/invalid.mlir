@@ -227,7 +227,7 @@ plan.func @f() {
 // -----
 
 plan.func @f(%n: !plan.buffer<i32[]> {plan.input = "n"}) {
-  // expected-error@+1 {{has a count and an index of type i64[], not '!plan.buffer<i32[]>'}}
+  // expected-error@+1 {{has a count and an index of one i64, not '!plan.buffer<i32[]>'}}
   %e = plan.loop count(%n : !plan.buffer<i32[]>) {
   }
   plan.return

@@ -42,7 +42,8 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
     }
     ```
 
-    Parameters become inputs of the plan under their names.
+    Parameters become inputs of the plan under their names. A `graph.loop` becomes a `plan.loop` of what
+    its body becomes, with buffers for what it carries.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];

@@ -249,9 +249,10 @@ OpFoldResult TransferOp::fold(FoldAdaptor) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-// graph.group(%inside = %outside : type, ...) -> (types) attributes {...} { body }
-ParseResult GroupOp::parse(OpAsmParser &parser, OperationState &result) {
-  SmallVector<OpAsmParser::Argument> arguments;
+/// Parses `(%inside = %outside : type, ...)` and resolves the operands.
+static ParseResult parseBindings(OpAsmParser &parser,
+                                 SmallVectorImpl<OpAsmParser::Argument> &arguments,
+                                 SmallVectorImpl<Value> &operands) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
   SmallVector<Type> types;
   auto parseInput = [&]() -> ParseResult {
@@ -262,21 +263,33 @@ ParseResult GroupOp::parse(OpAsmParser &parser, OperationState &result) {
     return success();
   };
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput) ||
-      parser.parseOptionalArrowTypeList(result.types) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion(), arguments))
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput))
     return failure();
-  return parser.resolveOperands(inputs, types, location, result.operands);
+  return parser.resolveOperands(inputs, types, location, operands);
 }
 
-void GroupOp::print(OpAsmPrinter &printer) {
+static void printBindings(OpAsmPrinter &printer, Block::BlockArgListType arguments,
+                          ValueRange inputs) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip(getBlock().getArguments(), getInputs()), printer, [&](auto pair) {
+  llvm::interleaveComma(llvm::zip(arguments, inputs), printer, [&](auto pair) {
     auto [argument, input] = pair;
     printer << argument << " = " << input << " : " << input.getType();
   });
   printer << ')';
+}
+
+// graph.group(%inside = %outside : type, ...) -> (types) attributes {...} { body }
+ParseResult GroupOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parseBindings(parser, arguments, result.operands) ||
+      parser.parseOptionalArrowTypeList(result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void GroupOp::print(OpAsmPrinter &printer) {
+  printBindings(printer, getBlock().getArguments(), getInputs());
   printer.printOptionalArrowTypeList(getResultTypes());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   printer << ' ';
@@ -304,3 +317,159 @@ LogicalResult GroupOp::verifyRegions() {
     return yield.emitOpError("has values whose types differ from the group's results");
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Loops and custom ops
+//===----------------------------------------------------------------------===//
+
+/// Types and ops of a body. Its ops verify themselves, so this is all that inference of the plain
+/// graph checks; a body whose ops are in groups has no plain form.
+static LogicalResult verifyBody(Operation *op, Block &block, TypeRange yielded) {
+  for (Operation &inner : block.without_terminator()) {
+    if (!isa<NodeOpInterface, GroupOp, LoopOp, CustomOp>(inner))
+      return inner.emitOpError() << "does not belong inside a " << op->getName();
+    if (isa<ParameterOp>(inner))
+      return inner.emitOpError() << "belongs outside of the " << op->getName() << ", as its operand";
+  }
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return op->emitOpError("must end in graph.yield");
+  if (yield.getOperandTypes() != yielded)
+    return yield.emitOpError() << "has values whose types differ from the results of the "
+                               << op->getName();
+  int depth = 1;
+  for (Operation *around = op->getParentOp(); around; around = around->getParentOp())
+    depth += isa<LoopOp, CustomOp>(around);
+  if (depth > graph::maxBodyDepth)
+    return op->emitOpError() << "lies inside of more than " << graph::maxBodyDepth - 1 << " others";
+  return success();
+}
+
+static RankedTensorType getNumberType(Builder &builder) {
+  return RankedTensorType::get({}, builder.getI64Type());
+}
+
+// graph.loop(%i to trips) carry(%inside = %outside : type, ...) with(...) attributes {...} { body }
+ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::Argument> arguments(1);
+  arguments[0].type = getNumberType(builder);
+  auto &segments = result.getOrAddProperties<Properties>().operandSegmentSizes;
+  if (parser.parseLParen() || parser.parseArgument(arguments[0]) || parser.parseKeyword("to"))
+    return failure();
+  int64_t trips = 0;
+  OptionalParseResult isStatic = parser.parseOptionalInteger(trips);
+  if (isStatic.has_value()) {
+    if (failed(*isStatic))
+      return failure();
+    result.getOrAddProperties<Properties>().trips = builder.getI64IntegerAttr(trips);
+  } else {
+    OpAsmParser::UnresolvedOperand count;
+    if (parser.parseOperand(count) ||
+        parser.resolveOperand(count, getNumberType(builder), result.operands))
+      return failure();
+  }
+  segments[0] = static_cast<int32_t>(result.operands.size());
+  if (parser.parseRParen() || parser.parseKeyword("carry") ||
+      parseBindings(parser, arguments, result.operands))
+    return failure();
+  segments[1] = static_cast<int32_t>(result.operands.size()) - segments[0];
+  result.addTypes(ValueRange(result.operands).take_back(segments[1]).getTypes());
+  if (succeeded(parser.parseOptionalKeyword("with")) &&
+      failed(parseBindings(parser, arguments, result.operands)))
+    return failure();
+  segments[2] = static_cast<int32_t>(result.operands.size()) - segments[0] - segments[1];
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void LoopOp::print(OpAsmPrinter &printer) {
+  auto arguments = getBlock().getArguments();
+  printer << '(' << arguments[0] << " to ";
+  if (getCount())
+    printer << getCount();
+  else
+    printer << getTripsAttr().getInt();
+  printer << ") carry";
+  printBindings(printer, arguments.slice(1, getInitial().size()), getInitial());
+  if (!getInvariants().empty()) {
+    printer << " with";
+    printBindings(printer, arguments.take_back(getInvariants().size()), getInvariants());
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getTripsAttrName(), getOperandSegmentSizesAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult LoopOp::verify() {
+  Builder builder(getContext());
+  if (getTripsAttr() ? static_cast<bool>(getCount()) : !getCount())
+    return emitOpError("needs either a constant number of trips or a count");
+  if (IntegerAttr trips = getTripsAttr(); trips && trips.getInt() < 0)
+    return emitOpError("has ") << trips.getInt() << " trips";
+  if (getCount() && getCount().getType() != getNumberType(builder))
+    return emitOpError("counts to ") << getCount().getType() << ", which is no 'tensor<i64>'";
+  if (getInitial().empty())
+    return emitOpError("carries nothing");
+  SmallVector<Type> seen{getNumberType(builder)};
+  llvm::append_range(seen, getInitial().getTypes());
+  llvm::append_range(seen, getInvariants().getTypes());
+  if (getBlock().getArgumentTypes() != TypeRange(seen))
+    return emitOpError("has block arguments that are not its index, carried values and invariants");
+  if (getResultTypes() != getInitial().getTypes())
+    return emitOpError("has results whose types differ from what it carries");
+  return success();
+}
+
+LogicalResult LoopOp::verifyRegions() { return verifyBody(*this, getBlock(), getResultTypes()); }
+
+LogicalResult LoopOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  if (!getTripsAttr() || getTripsAttr().getInt() != 0)
+    return failure();
+  llvm::append_range(results, getInitial());
+  return success();
+}
+
+// graph.custom "name" config "..."(%inside = %outside : type, ...) -> types attributes {...} { body }
+ParseResult CustomOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  auto &properties = result.getOrAddProperties<Properties>();
+  if (parser.parseAttribute(properties.name))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("config")) &&
+      failed(parser.parseAttribute(properties.config)))
+    return failure();
+  if (parseBindings(parser, arguments, result.operands) ||
+      parser.parseOptionalArrowTypeList(result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void CustomOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getNameAttr();
+  if (!getConfig().empty())
+    printer << " config " << getConfigAttr();
+  printBindings(printer, getBlock().getArguments(), getInputs());
+  printer.printOptionalArrowTypeList(getResultTypes());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getNameAttrName(), getConfigAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult CustomOp::verify() {
+  if (getName().empty())
+    return emitOpError("has no name");
+  if (getInputs().empty())
+    return emitOpError("has no operand");
+  if (getNumResults() == 0)
+    return emitOpError("has no result");
+  if (getBlock().getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("has block arguments that differ from its operands");
+  return success();
+}
+
+LogicalResult CustomOp::verifyRegions() { return verifyBody(*this, getBlock(), getResultTypes()); }

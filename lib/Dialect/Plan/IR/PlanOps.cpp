@@ -225,8 +225,8 @@ LogicalResult LoopOp::verify() {
     if (!number)
       continue;
     auto type = cast<BufferType>(number.getType());
-    if (type.getDtype() != zyx::DType::I64 || !type.getShape().empty())
-      return emitOpError("has a count and an index of type i64[], not ") << type;
+    if (type.getDtype() != zyx::DType::I64 || type.getByteSize() != sizeof(int64_t))
+      return emitOpError("has a count and an index of one i64, not ") << type;
   }
   return getIndex() ? verifyWritten(*this, getIndex()) : success();
 }

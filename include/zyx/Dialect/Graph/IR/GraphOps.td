@@ -403,10 +403,87 @@ def Graph_GroupOp : Op<Graph_Dialect, "group", [Pure, IsolatedFromAbove, SingleB
   }];
 }
 
-def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"GroupOp">]> {
-  let summary = "The results of a group";
+//===----------------------------------------------------------------------===//
+// Ops with a body
+//===----------------------------------------------------------------------===//
+
+/// An op whose meaning is its body, a graph of its own that sees nothing but its block arguments.
+/// In the plain graph each of its results is a node, which holds the body and the number of the
+/// result.
+class Graph_BodyOp<string name, int number, list<Trait> traits = []>
+    : Op<Graph_Dialect, name, traits # [Pure, IsolatedFromAbove, SingleBlock]> {
+  int opcode = number;
+  int arity = -1;
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBlock() { return getBody().front(); }
+  }];
+}
+
+def Graph_LoopOp : Graph_BodyOp<"loop", 22, [AttrSizedOperandSegments]> {
+  let summary = "A body that is evaluated again and again, and values that it carries";
   let description = [{
-    The `graph.group` around it has these values as its results.
+    The body is evaluated once for each index 0, 1, ... below the number of trips: a constant, or an
+    i64 of rank 0 that is data; none where that is negative. It sees the index, an i64 of rank 0, the
+    carried values and the invariants, and yields the carried values of the next trip, of the same
+    types. The results are those after the last trip, and the initial values where there is none.
+    At least one value is carried.
+
+    Parameters stay outside, as invariants.
+
+    ```mlir
+    // h = tanh(h * w + x), 16 times
+    %h:2 = graph.loop(%i to 16) carry(%p = %h0 : tensor<4xf32>, %n = %n0 : tensor<i64>)
+        with(%w = %w0 : tensor<4xf32>) {
+      %0 = graph.binary mul %p, %w : tensor<4xf32>
+      %1 = graph.unary tanh %0 : tensor<4xf32>
+      %2 = graph.binary add %n, %i : tensor<i64>
+      graph.yield %1, %2 : tensor<4xf32>, tensor<i64>
+    }
+    // as often as %k says
+    %m = graph.loop(%i to %k) carry(%n = %n0 : tensor<i64>) {
+      %0 = graph.binary add %n, %i : tensor<i64>
+      graph.yield %0 : tensor<i64>
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$trips, Optional<Graph_Tensor>:$count,
+                       Variadic<Graph_Tensor>:$initial, Variadic<Graph_Tensor>:$invariants);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let hasFolder = 1;
+}
+
+def Graph_CustomOp : Graph_BodyOp<"custom", 23> {
+  let summary = "An op by name, with its meaning";
+  let description = [{
+    A device that has an implementation of that name may run it instead of the body; what it computes
+    is what the body means. `config` is for the implementation alone. Everywhere else the body takes
+    the op's place (`-zyx-graph-inline-custom`).
+
+    It has at least one operand.
+
+    ```mlir
+    %y = graph.custom "gelu" config "tanh"(%p = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = graph.unary tanh %p : tensor<4xf32>
+      %1 = graph.binary mul %0, %p : tensor<4xf32>
+      graph.yield %1 : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$config,
+                       Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+}
+
+def Graph_YieldOp : Op<Graph_Dialect, "yield",
+    [Pure, Terminator, ParentOneOf<["GroupOp", "LoopOp", "CustomOp"]>]> {
+  let summary = "The results of a body";
+  let description = [{
+    The `graph.group` or `graph.custom` around it has these values as its results; of a `graph.loop`
+    they are the carried values of the next trip.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
