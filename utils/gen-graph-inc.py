@@ -21,7 +21,8 @@ HEADER = """\
 // Written by utils/gen-graph-inc.py from GraphOps.td; do not edit. Define the macros that are
 // wanted before including it: ZYX_GRAPH_OP(Name, name, arity, number), and per kind (Name, name)
 // ZYX_GRAPH_UNARY, ZYX_GRAPH_BINARY, ZYX_GRAPH_REDUCE, whose order is their number. Numbers stand in
-// the byte form. An arity of -1 means any number of operands from 1 on.
+// the byte form. An arity of -1 means any number of operands from 1 on. Ops with a body are
+// ZYX_GRAPH_BODY_OP, which is ZYX_GRAPH_OP where it is not defined.
 //===----------------------------------------------------------------------===//
 """
 
@@ -45,12 +46,15 @@ def pascal(word):
 
 def generate(table):
     instances = table["!instanceof"]
-    ops = sorted((r["opcode"], pascal(r["opName"]), r["opName"], r["arity"])
-                 for r in (table[name] for name in instances["Graph_NodeOp"]))
-    if len({op[0] for op in ops}) != len(ops):
+    blocks, numbers = [], []
+    for macro, family in (("ZYX_GRAPH_OP", "Graph_NodeOp"), ("ZYX_GRAPH_BODY_OP", "Graph_BodyOp")):
+        ops = sorted((r["opcode"], pascal(r["opName"]), r["opName"], r["arity"])
+                     for r in (table[name] for name in instances[family]))
+        numbers += [op[0] for op in ops]
+        blocks.append((macro, "Name, name, arity, number",
+                       [f"{name}, {word}, {arity}, {number}" for number, name, word, arity in ops]))
+    if len(set(numbers)) != len(numbers):
         sys.exit(f"{TD}: two ops have one number")
-    blocks = [("ZYX_GRAPH_OP", "Name, name, arity, number",
-               [f"{name}, {word}, {arity}, {number}" for number, name, word, arity in ops])]
     for family in ("Unary", "Binary", "Reduce"):
         kinds = [(r["value"], r["symbol"], r["str"])
                  for r in (table[name] for name in instances[f"Graph_{family}"])]
@@ -60,7 +64,8 @@ def generate(table):
                        [f"{name}, {word}" for _, name, word in kinds]))
     text = HEADER
     for macro, parameters, _ in blocks:
-        text += f"\n#ifndef {macro}\n#define {macro}({parameters})\n#endif"
+        default = f" ZYX_GRAPH_OP({parameters})" if macro == "ZYX_GRAPH_BODY_OP" else ""
+        text += f"\n#ifndef {macro}\n#define {macro}({parameters}){default}\n#endif"
     text += "\n"
     for macro, _, entries in blocks:
         text += "\n" + "".join(f"{macro}({entry})\n" for entry in entries)

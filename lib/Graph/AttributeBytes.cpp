@@ -18,6 +18,8 @@ void writeAttributes(ByteWriter &writer, const Attributes &attributes) {
   }
   writer.blob(attributes.value);
   writer.string(attributes.name);
+  writer.i64(attributes.result);
+  writer.i64(attributes.trips);
 }
 
 Attributes readAttributes(ByteReader &reader, uint8_t &splat) {
@@ -34,6 +36,8 @@ Attributes readAttributes(ByteReader &reader, uint8_t &splat) {
   const std::span<const std::byte> value = reader.blob("a constant");
   attributes.value.assign(value.begin(), value.end());
   attributes.name = reader.string("a name");
+  attributes.result = reader.i64("a result's number");
+  attributes.trips = reader.i64("trips");
   return attributes;
 }
 

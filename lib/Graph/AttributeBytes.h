@@ -13,9 +13,9 @@
 namespace zyx::graph {
 
 /// The fewest bytes that attributes take.
-inline constexpr uint64_t minAttributeBytes = 74;
+inline constexpr uint64_t minAttributeBytes = 90;
 void writeAttributes(ByteWriter &writer, const Attributes &attributes);
-/// The inverse. Whether they suit an op is for the graph to say; whether the byte `splat` is a flag,
+/// The inverse. Bodies are not among the bytes. Whether they suit an op is for the graph to say; whether the byte `splat` is a flag,
 /// for the reader.
 Attributes readAttributes(ByteReader &reader, uint8_t &splat);
 

@@ -94,6 +94,11 @@ static uint64_t hashNode(const Node &node) {
                            &attributes.dilation})
     for (int64_t number : *list)
       hash = mix(hash, static_cast<uint64_t>(number));
+  if (attributes.body) {
+    hash = mix(hash, attributes.body.hash().low);
+    hash = mix(hash, static_cast<uint64_t>(attributes.result));
+    hash = mix(hash, static_cast<uint64_t>(attributes.trips));
+  }
   if (!attributes.value.empty())
     hash = mix(hash, hash64(attributes.value));
   if (!attributes.name.empty())
@@ -132,16 +137,25 @@ void Graph::growTable() {
 }
 
 /// The slot of the node that equals `node`, or the empty one where it belongs.
-NodeId &Graph::slotFor(uint64_t hash, const Node &node) {
-  for (size_t slot = hash;; ++slot) {
-    NodeId &id = table[slot & (table.size() - 1)];
+size_t Graph::slotFor(uint64_t hash, const Node &node) const {
+  for (size_t slot = hash & (table.size() - 1);; slot = (slot + 1) & (table.size() - 1)) {
+    const NodeId id = table[slot];
     if (id == emptySlot)
-      return id;
+      return slot;
     const Node &other = nodes[id];
     if (hashes[id] == hash && other.op == node.op && other.operands == node.operands &&
         other.type == node.type && other.attributes == node.attributes)
-      return id;
+      return slot;
   }
+}
+
+std::optional<NodeId> Graph::otherResult(NodeId id, size_t result) const {
+  Node other = nodes[id];
+  other.attributes.result = static_cast<int64_t>(result);
+  const Graph &body = other.attributes.body.graph();
+  other.type = body.node(body.outputs[result].node).type;
+  const NodeId found = table[slotFor(hashNode(other), other)];
+  return found == emptySlot ? std::nullopt : std::optional(found);
 }
 
 Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
@@ -169,7 +183,7 @@ Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes at
   // At most half full, so that a probe ends soon.
   if (nodes.size() * 2 >= table.size())
     growTable();
-  NodeId &slot = slotFor(hash, node);
+  NodeId &slot = table[slotFor(hash, node)];
   if (slot != emptySlot)
     return slot;
   const auto id = static_cast<NodeId>(nodes.size());
@@ -371,6 +385,10 @@ Hash128 Graph::canonicalHash() const {
   auto writeNode = [&](const Node &node) {
     writer.u8(static_cast<uint8_t>(node.op));
     writeAttributes(writer, node.attributes);
+    if (node.attributes.body) {
+      writer.u64(node.attributes.body.hash().high);
+      writer.u64(node.attributes.body.hash().low);
+    }
     writer.u64(node.operands.size());
     for (NodeId operand : node.operands)
       writer.u32(number[operand]);

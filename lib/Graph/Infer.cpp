@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Graph/Graph.h"
 
+#include "InferBody.h"
+
 #include <algorithm>
 
 namespace zyx::graph {
@@ -107,10 +109,15 @@ Status Inference::checkAttributes() const {
     extra = "padding";
   else if (op != Op::Window && !(a.size.empty() && a.stride.empty() && a.dilation.empty()))
     extra = "window";
-  else if (op != Op::Constant && (!a.value.empty() || a.splat))
+  else if ((op != Op::Constant && op != Op::Custom && !a.value.empty()) ||
+           (op != Op::Constant && a.splat))
     extra = "value";
-  else if (op != Op::Parameter && op != Op::Transfer && !a.name.empty())
+  else if (op != Op::Parameter && op != Op::Transfer && op != Op::Custom && !a.name.empty())
     extra = "name";
+  else if (op != Op::Loop && op != Op::Custom && (a.body || a.result != 0))
+    extra = "body";
+  else if (op != Op::Loop && a.trips != 0)
+    extra = "trips";
   if (extra)
     return refuse(std::string(toString(op)) + " takes no " + extra);
   const int kinds = op == Op::Unary    ? numUnaryKinds
@@ -554,6 +561,10 @@ static Result<TensorType> inferByOp(const Inference &inference) {
     return inference.bitcast();
   case Op::Transfer:
     return inference.transfer();
+  case Op::Loop:
+    return inferLoop(inference.attributes, inference.operands);
+  case Op::Custom:
+    return inferCustom(inference.attributes, inference.operands);
   }
   ZYX_ASSERT(false, "the op was checked");
   return inference.requested;

@@ -4,15 +4,18 @@
 //===----------------------------------------------------------------------===//
 #include "AttributeBytes.h"
 
+#include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace zyx::graph {
 
 // The byte form:
 //   "ZYXG", u32 version, u64 XXH3 of all that follows,
-//   entry name, file names, nodes, inputs, outputs; each list with a u64 count before it.
+//   entry name, file names, bodies in this form, nodes, inputs, outputs; each list with a u64 count
+//   before it.
 static constexpr uint32_t magic = 0x4758595a;
-static constexpr uint32_t version = 2;
+static constexpr uint32_t version = 3;
 
 /// Location files are numbered from 1 in the table of file names; 0 is no file.
 static constexpr uint32_t noFile = 0;
@@ -24,16 +27,35 @@ std::vector<std::byte> Graph::serialize() const {
     if (fileNumbers.try_emplace(location.file, static_cast<uint32_t>(files.size() + 1)).second)
       files.push_back(location.file);
 
+  // Each body once, in the order in which nodes use them; nodes name them by numbers from 1.
+  std::vector<const Body *> bodies;
+  std::vector<uint32_t> bodyNumbers(nodes.size());
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> numberOf;
+  for (size_t id = 0; id < nodes.size(); ++id) {
+    const Body &inner = nodes[id].attributes.body;
+    if (!inner)
+      continue;
+    const auto [it, isNew] = numberOf.try_emplace({inner.hash().high, inner.hash().low},
+                                                  static_cast<uint32_t>(bodies.size() + 1));
+    if (isNew)
+      bodies.push_back(&inner);
+    bodyNumbers[id] = it->second;
+  }
+
   ByteWriter body;
   body.string(name);
   body.u64(files.size());
   for (std::string_view file : files)
     body.string(file);
+  body.u64(bodies.size());
+  for (const Body *inner : bodies)
+    body.blob(inner->graph().serialize());
   body.u64(nodes.size());
   for (size_t id = 0; id < nodes.size(); ++id) {
     const Node &node = nodes[id];
     body.u8(static_cast<uint8_t>(node.op));
     writeAttributes(body, node.attributes);
+    body.u32(bodyNumbers[id]);
     body.u64(node.operands.size());
     for (NodeId operand : node.operands)
       body.u32(operand);
@@ -72,6 +94,8 @@ namespace {
 struct StoredNode {
   uint8_t op = 0, splat = 0;
   Attributes attributes;
+  /// From 1; 0 is no body.
+  uint32_t body = 0;
   std::vector<NodeId> operands;
   uint8_t dtype = 0;
   Shape shape;
@@ -83,6 +107,7 @@ static StoredNode readNode(ByteReader &reader) {
   StoredNode node;
   node.op = reader.u8("an op");
   node.attributes = readAttributes(reader, node.splat);
+  node.body = reader.u32("a body's number");
   node.operands.resize(reader.count("operands", 4));
   for (NodeId &operand : node.operands)
     operand = reader.u32("an operand");
@@ -96,7 +121,11 @@ static StoredNode readNode(ByteReader &reader) {
   return node;
 }
 
-Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
+Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) { return deserialize(bytes, 0); }
+
+Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
+  if (depth > maxBodyDepth)
+    return corrupt("more than " + std::to_string(maxBodyDepth) + " bodies are inside of each other");
   ByteReader reader(bytes);
   if (reader.u32("the mark of a graph") != magic && reader.status().isOk())
     return corrupt("the bytes are not a graph");
@@ -114,7 +143,26 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
   for (std::string &file : files)
     file = reader.string("a file name");
 
-  const uint64_t numNodes = reader.count("nodes", minAttributeBytes + 30);
+  std::vector<Body> bodies(reader.count("bodies", 8));
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    const std::string what = "body " + std::to_string(i);
+    const std::span<const std::byte> stored = reader.blob("a body");
+    ZYX_RETURN_IF_ERROR(reader.status());
+    const Result<Graph> inner = deserialize(stored, depth + 1);
+    if (!inner.isOk())
+      return corrupt(what + " is malformed").withCause(inner.status());
+    Result<Body> made = Body::create(*inner);
+    if (!made.isOk())
+      return corrupt(what + " is malformed").withCause(made.status());
+    if (!std::ranges::equal(made->graph().serialize(), stored) ||
+        std::find(bodies.begin(), bodies.begin() + static_cast<ptrdiff_t>(i), *made) !=
+            bodies.begin() + static_cast<ptrdiff_t>(i))
+      return corrupt(what + " is not in its one form, or there twice");
+    bodies[i] = std::move(*made);
+  }
+  uint32_t numUsed = 0;
+
+  const uint64_t numNodes = reader.count("nodes", minAttributeBytes + 34);
   graph.nodes.reserve(numNodes);
   graph.locations.reserve(numNodes);
   for (uint64_t id = 0; id < numNodes; ++id) {
@@ -126,6 +174,12 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
       return corrupt(what + " has the unknown dtype " + std::to_string(stored.dtype));
     if (stored.splat > 1)
       return corrupt(what + " has the splat flag " + std::to_string(stored.splat));
+    if (stored.body > std::min<size_t>(numUsed + 1, bodies.size()))
+      return corrupt(what + " has body " + std::to_string(stored.body) + " after the first " +
+                     std::to_string(numUsed) + " of " + std::to_string(bodies.size()));
+    numUsed = std::max(numUsed, stored.body);
+    if (stored.body != 0)
+      stored.attributes.body = bodies[stored.body - 1];
     if (stored.file > files.size())
       return corrupt(what + " comes from file " + std::to_string(stored.file) + " of " +
                      std::to_string(files.size()));
@@ -145,6 +199,9 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) {
     if (graph.node(*added).attributes != attributes)
       return corrupt(what + " is a constant that is not in its one form");
   }
+  if (numUsed != bodies.size() && reader.status().isOk())
+    return corrupt("of " + std::to_string(bodies.size()) + " bodies only " +
+                   std::to_string(numUsed) + " are used");
   graph.inputs.resize(reader.count("inputs", 4));
   for (NodeId &input : graph.inputs)
     input = reader.u32("an input");

@@ -34,6 +34,8 @@ private:
   const std::byte *memory(NodeId id) const;
   Status allocate(NodeId id, int64_t bytes);
   Status run(const Program &program);
+  Status runBody(NodeId id);
+  HostTensor copyOf(NodeId id) const;
   void runBlock(const Program &program, int64_t begin, int64_t count);
   void load(const Instruction &instruction, int64_t begin, int64_t count, std::byte *block);
   void reduce(const Program &program, std::byte *out);
@@ -48,6 +50,8 @@ private:
   int64_t usedBytes = 0;
   std::unordered_map<NodeId, const HostTensor *> parameters;
   std::unordered_map<NodeId, std::vector<std::byte>> values;
+  /// The nodes that have programs.
+  std::unordered_set<NodeId> planned;
   std::unique_ptr<std::byte[]> blocks;
   int64_t indices[blockElements];
 
@@ -129,8 +133,10 @@ Status Evaluator::evaluate() {
 
   const Plan plan = makePlan(graph, order);
   uint32_t numBlocks = 0;
-  for (const Program &program : plan.programs)
+  for (const Program &program : plan.programs) {
     numBlocks = std::max(numBlocks, program.numBlocks);
+    planned.insert(program.node);
+  }
   blocks = std::make_unique<std::byte[]>(numBlocks * size_t(blockBytes));
 
   for (size_t i = 0; i < plan.programs.size(); ++i) {
@@ -148,12 +154,18 @@ Status Evaluator::evaluate() {
         release(instruction.node);
     for (const Source &source : program.sources)
       release(source.node);
+    if (const Node &node = graph.node(program.node); node.attributes.body)
+      for (NodeId operand : node.operands)
+        release(operand);
   }
   return Status::ok();
 }
 
 Status Evaluator::run(const Program &program) {
   const Node &node = graph.node(program.node);
+  // Another result of the same op may have brought this one.
+  if (node.attributes.body)
+    return values.contains(program.node) ? Status::ok() : runBody(program.node);
   const Result<int64_t> bytes = byteSize(node.type);
   if (!bytes.isOk())
     return bytes.status().withWhere(describe(graph, program.node));
@@ -178,6 +190,56 @@ Status Evaluator::run(const Program &program) {
       concat(program, begin, count, out + begin * width);
     else
       store(node.type.dtype, block(program.result), count, out + begin * width);
+  }
+  return Status::ok();
+}
+
+/// A parameter, or a node that is stored.
+HostTensor Evaluator::copyOf(NodeId id) const {
+  const Node &node = graph.node(id);
+  return node.op == Op::Parameter ? *parameters.at(id) : HostTensor{node.type, values.at(id)};
+}
+
+/// Evaluates a loop or a custom op, and stores its results.
+Status Evaluator::runBody(NodeId id) {
+  const Node &node = graph.node(id);
+  const bool isLoop = node.op == Op::Loop;
+  const Graph &body = node.attributes.body.graph();
+  std::span<const NodeId> operands = node.operands;
+  int64_t trips = isLoop ? node.attributes.trips : 1;
+  if (trips == graph::tripsAreData) {
+    std::memcpy(&trips, copyOf(operands[0]).data.data(), sizeof(trips));
+    operands = operands.subspan(1);
+  }
+  std::vector<HostTensor> arguments;
+  if (isLoop)
+    arguments.push_back({{DType::I64, {}}, std::vector<std::byte>(sizeof(int64_t))});
+  int64_t held = 0;
+  for (NodeId operand : operands) {
+    arguments.push_back(copyOf(operand));
+    held += static_cast<int64_t>(arguments.back().data.size());
+  }
+  const std::span<HostTensor> carried = std::span(arguments).subspan(isLoop ? 1 : 0);
+  std::vector<HostTensor> results;
+  if (isLoop)
+    results.assign(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(body.outputs.size()));
+  const Options options{std::max<int64_t>(1, maxBytes - usedBytes - held)};
+  for (int64_t trip = 0; trip < trips; ++trip) {
+    if (isLoop) {
+      std::memcpy(arguments[0].data.data(), &trip, sizeof(trip));
+      std::ranges::copy(results, carried.begin());
+    }
+    auto next = reference::evaluate(body, arguments, options);
+    if (!next.isOk())
+      return next.status().withWhere(describe(graph, id));
+    results = std::move(*next);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto other = graph.otherResult(id, i);
+    if (!other || !planned.contains(*other))
+      continue;
+    ZYX_RETURN_IF_ERROR(allocate(*other, static_cast<int64_t>(results[i].data.size())));
+    values[*other] = std::move(results[i].data);
   }
   return Status::ok();
 }

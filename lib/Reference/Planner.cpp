@@ -193,6 +193,10 @@ void Planner::visit(NodeId id, bool isOutput) {
     if (isOutput)
       stored[id].result = want(id, addRoot(id, Place::Iteration, false));
     return;
+  case Op::Loop:
+  case Op::Custom:
+    stored[id];
+    return;
   }
 }
 
@@ -295,6 +299,10 @@ Plan makePlan(const Graph &graph, const std::vector<NodeId> &order) {
   std::unordered_set<NodeId> outputs;
   for (const graph::Output &output : graph.outputs)
     outputs.insert(output.node);
+  // A body reads its operands from memory.
+  for (NodeId id : order)
+    if (const Node &node = graph.node(id); node.attributes.body)
+      outputs.insert(node.operands.begin(), node.operands.end());
   Planner planner(graph);
   for (size_t i = order.size(); i-- > 0;)
     planner.visit(order[i], outputs.contains(order[i]));
@@ -311,6 +319,9 @@ Plan makePlan(const Graph &graph, const std::vector<NodeId> &order) {
         plan.lastRead[instruction.node] = index;
     for (const Source &source : program.sources)
       plan.lastRead[source.node] = index;
+    if (graph.node(id).attributes.body)
+      for (NodeId operand : graph.node(id).operands)
+        plan.lastRead[operand] = index;
   }
   return plan;
 }

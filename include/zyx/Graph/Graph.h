@@ -9,6 +9,8 @@
 #include "zyx/Base/Shape.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +57,36 @@ inline constexpr int maxBodyDepth = 16;
 /// Index of a node in its graph's arena. Operands have smaller indices than their users.
 using NodeId = uint32_t;
 
+class Graph;
+
+/// The graph inside of a loop or a custom op, in one form: named "body", with inputs "arg0", ...
+/// and outputs "result0", ..., and without nodes that no output needs. So two bodies are equal if
+/// they compute the same in the same way. Immutable and shared; copies are cheap.
+class Body {
+public:
+  /// No body.
+  Body() = default;
+  /// Refuses a graph that is no program, that has no output, that uses parameters which are none of
+  /// its inputs, or that has more bodies inside of bodies than maxBodyDepth allows.
+  static Result<Body> create(const Graph &graph);
+
+  explicit operator bool() const { return contents != nullptr; }
+  const Graph &graph() const;
+  /// The graph's canonical hash.
+  const Hash128 &hash() const;
+  /// 1, and one more for each body around the innermost one inside of it.
+  int depth() const;
+  /// By hash.
+  bool operator==(const Body &other) const;
+
+private:
+  struct Contents;
+  std::shared_ptr<const Contents> contents;
+};
+
+/// The trips of a loop whose first operand, an i64 of rank 0, says how many there are.
+inline constexpr int64_t tripsAreData = -1;
+
 /// What a node has beside its operands. One plain struct for all ops; unused members stay at
 /// their defaults, so that equality and hashing need no switch.
 struct Attributes {
@@ -70,10 +102,17 @@ struct Attributes {
   /// window to the next and from one element of a window to the next.
   std::vector<int64_t> size, stride, dilation;
   /// constant: the dense little-endian elements, or one element that is repeated (`splat`).
+  /// custom: the text that configures an implementation.
   std::vector<std::byte> value;
   bool splat = false;
-  /// parameter: its name. transfer: the device.
+  /// parameter: its name. transfer: the device. custom: which implementation may run it.
   std::string name;
+  /// loop, custom: what it evaluates.
+  Body body;
+  /// loop, custom: which result of the op the node is. Nodes that differ in this alone are one op.
+  int64_t result = 0;
+  /// loop: how often the body is evaluated, or `tripsAreData`.
+  int64_t trips = 0;
   bool operator==(const Attributes &) const = default;
 };
 
@@ -121,6 +160,14 @@ public:
   Result<NodeId> add(Op op, std::span<const NodeId> operands, Attributes attributes,
                      TensorType requested = {}, Location location = {});
 
+  /// Adds one node for each result of the body in `attributes`: the results of one op.
+  Result<std::vector<NodeId>> addResults(Op op, std::span<const NodeId> operands,
+                                         Attributes attributes, Location location = {});
+  /// Another result of the op of which `id` is one; none where that was not added.
+  std::optional<NodeId> otherResult(NodeId id, size_t result) const;
+  /// Adds the nodes of a body on these arguments, and returns what is then its outputs.
+  Result<std::vector<NodeId>> inlineBody(const Body &body, std::span<const NodeId> arguments);
+
   const Node &node(NodeId id) const { return nodes[id]; }
   const Location &location(NodeId id) const { return locations[id]; }
   size_t size() const { return nodes.size(); }
@@ -156,6 +203,15 @@ public:
   Result<NodeId> concat(std::span<const NodeId> parts, int64_t dim);
   Result<NodeId> bitcast(NodeId x, DType dtype);
   Result<NodeId> transfer(NodeId x, std::string device);
+  /// The carried values after the last trip. The body takes the index, the carried values and the
+  /// invariants, and yields the carried values of the next trip.
+  Result<std::vector<NodeId>> loop(Body body, int64_t trips, std::span<const NodeId> initial,
+                                   std::span<const NodeId> invariants = {});
+  /// The same with a number of trips that is data; negative ones are none.
+  Result<std::vector<NodeId>> countedLoop(Body body, NodeId count, std::span<const NodeId> initial,
+                                          std::span<const NodeId> invariants = {});
+  Result<std::vector<NodeId>> custom(std::string name, std::string_view config, Body body,
+                                     std::span<const NodeId> operands);
 
   /// Refuses a graph that is no program: an input that is no parameter or is listed twice, an
   /// output without a node or a name, or two outputs of one name.
@@ -176,7 +232,9 @@ public:
   static Result<Graph> deserialize(std::span<const std::byte> bytes);
 
 private:
-  NodeId &slotFor(uint64_t hash, const Node &node);
+  /// `depth` counts the bodies around the graph.
+  static Result<Graph> deserialize(std::span<const std::byte> bytes, int depth);
+  size_t slotFor(uint64_t hash, const Node &node) const;
   void growTable();
 
   std::vector<Node> nodes;

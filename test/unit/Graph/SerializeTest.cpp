@@ -40,9 +40,20 @@ Graph everyOp() {
   const NodeId slid = *g.window(padded, {0, 1}, {3, 1}, {2, 1}, {1, 4});
   const NodeId joined = *g.concat({{slid, slid, slid, slid}}, 0);
   const NodeId bits = *g.transfer(*g.bitcast(joined, DType::U16), "cuda:1");
+  Graph inner;
+  inner.inputs = {*inner.parameter("i", {DType::I64, {}}), *inner.parameter("p", type)};
+  inner.outputs = {{"p", *inner.unary(UnaryKind::Tanh, inner.inputs[1])}};
+  const Body step = *Body::create(inner);
+  Graph outer;
+  outer.inputs = {*outer.parameter("a", type), *outer.parameter("b", type)};
+  const NodeId looped = (*outer.loop(step, 3, {{outer.inputs[0]}}))[0];
+  outer.outputs = {{"l", looped}, {"b", outer.inputs[1]}};
+  const std::vector<NodeId> custom =
+      *g.custom("two", "fast", *Body::create(outer), {{sum, chosen}});
+  const NodeId again = (*g.loop(step, 5, {{custom[1]}}))[0];
   g.name = "everything";
   g.inputs = {x};
-  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}};
+  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}, {"custom", custom[0]}, {"again", again}};
   return g;
 }
 
@@ -80,18 +91,24 @@ struct NodeBytes {
   uint8_t dtype = static_cast<uint8_t>(DType::U8);
   Shape shape = {2};
   uint32_t file = 0;
+  uint32_t body = 0;
+  int64_t trips = 0;
 };
 
 /// The byte form of a graph that the arena itself would not build.
 std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
                              const std::vector<uint32_t> &inputs = {},
-                             const std::vector<std::pair<std::string, uint32_t>> &outputs = {}) {
+                             const std::vector<std::pair<std::string, uint32_t>> &outputs = {},
+                             const std::vector<std::vector<std::byte>> &bodies = {}) {
   ByteWriter w;
   w.u32(0x4758595a);
-  w.u32(2);
+  w.u32(3);
   w.u64(0);
   w.string("main");
   w.u64(0);
+  w.u64(bodies.size());
+  for (const std::vector<std::byte> &body : bodies)
+    w.blob(body);
   w.u64(nodes.size());
   for (const NodeBytes &node : nodes) {
     w.u8(static_cast<uint8_t>(node.op));
@@ -104,6 +121,9 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
       w.u64(0);
     w.string(node.value);
     w.string(node.name);
+    w.i64(0);
+    w.i64(node.trips);
+    w.u32(node.body);
     w.u64(node.operands.size());
     for (uint32_t operand : node.operands)
       w.u32(operand);
@@ -208,7 +228,7 @@ TEST(SerializeTest, HeaderIsChecked) {
   bytes[20] ^= std::byte(1);
   EXPECT_THAT(refusal(bytes), HasSubstr("the checksum does not match: the bytes are damaged"));
   bytes[4] = std::byte(9);
-  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 2"));
+  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 3"));
   bytes[0] = std::byte(0);
   EXPECT_THAT(refusal(bytes), HasSubstr("the bytes are not a graph"));
 }
@@ -254,4 +274,56 @@ TEST(SerializeTest, ForgedProgramsAreRefused) {
   longer.resize(longer.size() + 3);
   sign(longer);
   EXPECT_THAT(refusal(longer), HasSubstr("3 bytes follow the end"));
+}
+
+TEST(SerializeTest, BodiesAreStoredOnce) {
+  const Graph graph = everyOp();
+  const Result<Graph> read = Graph::deserialize(graph.serialize());
+  ASSERT_TRUE(read.isOk()) << read.status().toString();
+  const Node &custom = read->node(read->outputs[3].node);
+  EXPECT_EQ(custom.op, Op::Custom);
+  EXPECT_EQ(custom.attributes.body.depth(), 2);
+  EXPECT_EQ(custom.attributes.body.graph().node(2).op, Op::Loop);
+  // Ten loops of one body take little more than one loop.
+  Graph many;
+  NodeId x = *many.parameter("x", {DType::F32, {2, 3}});
+  const Body body = graph.node(graph.outputs[4].node).attributes.body;
+  x = (*many.loop(body, 1, {{x}}))[0];
+  const size_t one = many.serialize().size();
+  for (int trips = 2; trips <= 10; ++trips)
+    x = (*many.loop(body, trips, {{x}}))[0];
+  EXPECT_LT(many.serialize().size() - one, 9 * body.graph().serialize().size());
+}
+
+TEST(SerializeTest, ForgedBodiesAreRefused) {
+  const TensorType type{DType::U8, {2}};
+  Graph inner;
+  inner.inputs = {*inner.parameter("i", {DType::I64, {}}), *inner.parameter("p", type)};
+  inner.outputs = {{"p", inner.inputs[1]}};
+  const std::vector<std::byte> body = Body::create(inner)->graph().serialize();
+  const NodeBytes loop{.op = Op::Loop, .operands = {0}, .body = 1, .trips = 2};
+  const Result<Graph> good = Graph::deserialize(forge({x, loop}, {0}, {{"y", 1}}, {body}));
+  ASSERT_TRUE(good.isOk()) << good.status().toString();
+
+  EXPECT_THAT(refusal(forge({x}, {0}, {}, {body})), HasSubstr("of 1 bodies only 0 are used"));
+  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {body, body})),
+              HasSubstr("body 1 is not in its one form, or there twice"));
+  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {inner.serialize()})),
+              HasSubstr("body 0 is not in its one form"));
+  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {{}})), HasSubstr("body 0 is malformed"));
+  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {forge({x}, {0})})),
+              HasSubstr("body 0 is malformed; caused by: invalid argument: body main has no result"));
+  NodeBytes bad = loop;
+  bad.body = 2;
+  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})),
+              HasSubstr("node 1 has body 2 after the first 0 of 1"));
+  bad = loop;
+  bad.trips = -2;
+  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("loop has -2 trips"));
+
+  // However deep the bytes are, reading them ends.
+  std::vector<std::byte> deep = body;
+  for (int depth = 0; depth < 40; ++depth)
+    deep = forge({x, loop}, {0}, {{"y", 1}}, {deep});
+  EXPECT_THAT(refusal(deep), HasSubstr("more than 16 bodies are inside of each other"));
 }

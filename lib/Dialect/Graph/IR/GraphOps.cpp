@@ -112,6 +112,7 @@ static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
   return attributes;
 }
 
+#define ZYX_GRAPH_BODY_OP(Name, name, arity, number)
 #define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
   graph::Op Name##Op::getOpcode() { return graph::Op::Name; }                                      \
   graph::Attributes Name##Op::getPlainAttributes() { return toPlain(getProperties()); }

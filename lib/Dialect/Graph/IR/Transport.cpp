@@ -57,38 +57,97 @@ static Status refuseAt(mlir::Location location, Status failure) {
 
 namespace {
 
-/// One export; `ids` maps the values of the function to nodes.
+/// The export of one block; `ids` maps its values to nodes.
 struct Exporter {
-  explicit Exporter(func::FuncOp entry) : entry(entry) {}
-
-  func::FuncOp entry;
   graph::Graph result;
   llvm::DenseMap<Value, graph::NodeId> ids;
 
-  Status addArguments();
+  Status addArgument(BlockArgument argument, std::string name);
+  Status addArguments(func::FuncOp entry);
+  Status addOps(Block &block);
+  Status addOutputs(func::FuncOp entry, func::ReturnOp op);
+
+private:
   Status addOp(NodeOpInterface op);
-  Status addOutputs(func::ReturnOp op);
+  Status addBodyOp(Operation &op, graph::Op opcode, graph::Attributes attributes);
 };
 
 } // namespace
 
-Status Exporter::addArguments() {
+Status Exporter::addArgument(BlockArgument argument, std::string name) {
+  auto type = toPlainType(argument.getType());
+  if (!type)
+    return refuseAt(argument.getLoc(), "argument '" + name + "': " + type.status().message());
+  graph::Attributes attributes;
+  attributes.name = std::move(name);
+  auto id = result.add(graph::Op::Parameter, {}, std::move(attributes), *type,
+                       toPlainLocation(argument.getLoc()));
+  if (!id)
+    return refuseAt(argument.getLoc(), id.status());
+  result.inputs.push_back(*id);
+  ids[argument] = *id;
+  return Status::ok();
+}
+
+Status Exporter::addArguments(func::FuncOp entry) {
   llvm::StringSet<> names;
   for (BlockArgument argument : entry.getArguments()) {
     std::string name = getArgumentName(entry, argument.getArgNumber());
     if (!names.insert(name).second)
       return refuseAt(argument.getLoc(), "two arguments are named '" + name + "'");
-    auto type = toPlainType(argument.getType());
-    if (!type)
-      return refuseAt(argument.getLoc(), "argument '" + name + "': " + type.status().message());
+    ZYX_RETURN_IF_ERROR(addArgument(argument, std::move(name)));
+  }
+  return Status::ok();
+}
+
+/// The body of a loop or a custom op.
+static Result<graph::Body> exportBody(Block &block) {
+  Exporter exporter;
+  for (BlockArgument argument : block.getArguments())
+    ZYX_RETURN_IF_ERROR(
+        exporter.addArgument(argument, "arg" + std::to_string(argument.getArgNumber())));
+  ZYX_RETURN_IF_ERROR(exporter.addOps(block));
+  for (OpOperand &operand : block.getTerminator()->getOpOperands())
+    exporter.result.outputs.push_back({"result" + std::to_string(operand.getOperandNumber()),
+                                       exporter.ids.at(operand.get())});
+  auto body = graph::Body::create(exporter.result);
+  if (!body)
+    return refuseAt(block.getParentOp()->getLoc(), body.status());
+  return body;
+}
+
+Status Exporter::addBodyOp(Operation &op, graph::Op opcode, graph::Attributes attributes) {
+  ZYX_ASSIGN_OR_RETURN(attributes.body, exportBody(op.getRegion(0).front()));
+  llvm::SmallVector<graph::NodeId> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(ids.at(operand));
+  auto added = result.addResults(opcode, {operands.data(), operands.size()},
+                                 std::move(attributes), toPlainLocation(op.getLoc()));
+  if (!added)
+    return refuseAt(op.getLoc(), added.status());
+  for (auto [value, id] : llvm::zip_equal(op.getResults(), *added))
+    ids[value] = id;
+  return Status::ok();
+}
+
+Status Exporter::addOps(Block &block) {
+  for (Operation &op : block.without_terminator()) {
     graph::Attributes attributes;
-    attributes.name = std::move(name);
-    auto id = result.add(graph::Op::Parameter, {}, std::move(attributes), *type,
-                         toPlainLocation(argument.getLoc()));
-    if (!id)
-      return refuseAt(argument.getLoc(), id.status());
-    result.inputs.push_back(*id);
-    ids[argument] = *id;
+    if (auto node = dyn_cast<NodeOpInterface>(op)) {
+      ZYX_RETURN_IF_ERROR(addOp(node));
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      IntegerAttr trips = loop.getTripsAttr();
+      attributes.trips = trips ? trips.getInt() : graph::tripsAreData;
+      ZYX_RETURN_IF_ERROR(addBodyOp(op, graph::Op::Loop, std::move(attributes)));
+    } else if (auto custom = dyn_cast<CustomOp>(op)) {
+      attributes.name = custom.getName().str();
+      for (char c : custom.getConfig())
+        attributes.value.push_back(static_cast<std::byte>(c));
+      ZYX_RETURN_IF_ERROR(addBodyOp(op, graph::Op::Custom, std::move(attributes)));
+    } else {
+      return refuseAt(op.getLoc(),
+                      "'" + op.getName().getStringRef() + "' is not an op of the plain graph");
+    }
   }
   return Status::ok();
 }
@@ -114,7 +173,7 @@ Status Exporter::addOp(NodeOpInterface op) {
   return Status::ok();
 }
 
-Status Exporter::addOutputs(func::ReturnOp op) {
+Status Exporter::addOutputs(func::FuncOp entry, func::ReturnOp op) {
   llvm::StringSet<> names;
   for (OpOperand &operand : op->getOpOperands()) {
     std::string name = getResultName(entry, operand.getOperandNumber());
@@ -130,18 +189,12 @@ Result<graph::Graph> graph::ir::exportGraph(func::FuncOp entry) {
     return refuseAt(entry.getLoc(), "function '" + entry.getName() + "' has no body");
   if (!entry.getBody().hasOneBlock())
     return refuseAt(entry.getLoc(), "function '" + entry.getName() + "' has several blocks");
-  Exporter exporter(entry);
+  Exporter exporter;
   exporter.result.name = entry.getName().str();
-  ZYX_RETURN_IF_ERROR(exporter.addArguments());
-  for (Operation &op : entry.getBody().front()) {
-    if (auto node = dyn_cast<NodeOpInterface>(op))
-      ZYX_RETURN_IF_ERROR(exporter.addOp(node));
-    else if (auto returned = dyn_cast<func::ReturnOp>(op))
-      ZYX_RETURN_IF_ERROR(exporter.addOutputs(returned));
-    else
-      return refuseAt(op.getLoc(),
-                      "'" + op.getName().getStringRef() + "' is not an op of the plain graph");
-  }
+  ZYX_RETURN_IF_ERROR(exporter.addArguments(entry));
+  ZYX_RETURN_IF_ERROR(exporter.addOps(entry.getBody().front()));
+  auto returned = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
+  ZYX_RETURN_IF_ERROR(exporter.addOutputs(entry, returned));
   return std::move(exporter.result);
 }
 
@@ -213,8 +266,71 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
     return BitcastOp::create(builder, loc, type, operands[0]);
   case graph::Op::Transfer:
     return TransferOp::create(builder, loc, type, operands[0], attributes.name);
+  case graph::Op::Loop:
+  case graph::Op::Custom:
+    break;
   }
   return {};
+}
+
+static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node,
+                               ValueRange operands);
+
+/// Imports the nodes that have no value yet.
+static void importNodes(OpBuilder &builder, const graph::Graph &graph,
+                        llvm::SmallVectorImpl<Value> &values) {
+  for (graph::NodeId id = 0; id < graph.size(); ++id) {
+    if (values[id])
+      continue;
+    const graph::Node &node = graph.node(id);
+    mlir::Location loc = toLocation(graph.location(id), builder.getContext());
+    llvm::SmallVector<Value> operands;
+    for (graph::NodeId operand : node.operands)
+      operands.push_back(values[operand]);
+    if (!node.attributes.body) {
+      values[id] = importNode(builder, loc, node, operands);
+      continue;
+    }
+    Operation *op = importBodyOp(builder, loc, node, operands);
+    for (OpResult result : op->getResults())
+      if (auto other = graph.otherResult(id, result.getResultNumber()))
+        values[*other] = result;
+  }
+}
+
+static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node,
+                               ValueRange operands) {
+  MLIRContext *context = builder.getContext();
+  const graph::Graph &body = node.attributes.body.graph();
+  llvm::SmallVector<Type> results;
+  for (const graph::Output &output : body.outputs)
+    results.push_back(toTensorType(body.node(output.node).type, context));
+  Operation *op = nullptr;
+  if (node.op == graph::Op::Loop) {
+    bool isCounted = node.attributes.trips == graph::tripsAreData;
+    IntegerAttr trips = isCounted ? IntegerAttr() : builder.getI64IntegerAttr(node.attributes.trips);
+    ValueRange values = operands.drop_front(isCounted);
+    op = LoopOp::create(builder, loc, results, trips, isCounted ? operands[0] : Value(),
+                        values.take_front(results.size()), values.drop_front(results.size()));
+  } else {
+    std::string config;
+    for (std::byte byte : node.attributes.value)
+      config += static_cast<char>(byte);
+    op = CustomOp::create(builder, loc, results, builder.getStringAttr(node.attributes.name),
+                          config.empty() ? StringAttr() : builder.getStringAttr(config), operands);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op->getRegion(0));
+  llvm::SmallVector<Value> values(body.size());
+  for (graph::NodeId id : body.inputs)
+    values[id] = block->addArgument(toTensorType(body.node(id).type, context),
+                                    toLocation(body.location(id), context));
+  importNodes(builder, body, values);
+  llvm::SmallVector<Value> yielded;
+  for (const graph::Output &output : body.outputs)
+    yielded.push_back(values[output.node]);
+  YieldOp::create(builder, loc, yielded);
+  return op;
 }
 
 OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *context) {
@@ -238,15 +354,7 @@ OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *co
     values[id] = body->addArgument(inputs[index], toLocation(graph.location(id), context));
     entry.setArgAttr(index, "graph.name", builder.getStringAttr(graph.node(id).attributes.name));
   }
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    if (values[id])
-      continue;
-    llvm::SmallVector<Value> operands;
-    for (NodeId operand : graph.node(id).operands)
-      operands.push_back(values[operand]);
-    values[id] =
-        importNode(builder, toLocation(graph.location(id), context), graph.node(id), operands);
-  }
+  importNodes(builder, graph, values);
   llvm::SmallVector<Value> returned;
   for (auto [index, output] : llvm::enumerate(graph.outputs)) {
     returned.push_back(values[output.node]);
