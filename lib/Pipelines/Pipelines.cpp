@@ -7,6 +7,7 @@
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+#include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
 #include "zyx/Schedule/Passes.h"
@@ -28,8 +29,10 @@ std::unique_ptr<Pass> boundedCanonicalizer() {
   return createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10));
 }
 
-/// graph -> graph: constants folded, one of each node, none that nobody needs.
+/// graph -> graph: constants folded, one of each node, none that nobody needs; no target has an
+/// implementation of a custom op.
 void addGraphPhase(OpPassManager &passes, const Options &options) {
+  passes.addNestedPass<func::FuncOp>(graph::ir::createInlineCustomPass());
   if (!options.optimise)
     return;
   passes.addPass(boundedCanonicalizer());

@@ -151,6 +151,13 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
     return select(node);
   case Op::Gather:
     return gather(node);
+  case Op::Loop:
+    return loop(node);
+  case Op::Custom:
+    return of((*b.graph().inlineBody(node.attributes.body,
+                                     node.operands))[static_cast<size_t>(node.attributes.result)]);
+  default:
+    break;
   }
   return std::nullopt;
 }

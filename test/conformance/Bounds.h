@@ -33,6 +33,7 @@ private:
   std::optional<NodeId> select(const graph::Node &node);
   std::optional<NodeId> cast(NodeId y, const graph::Node &node);
   std::optional<NodeId> gather(const graph::Node &node);
+  std::optional<NodeId> loop(const graph::Node &node);
 
   NodeId magnitude(NodeId x);
   NodeId wide(NodeId x) { return b.cast(x, DType::F64); }

@@ -11,13 +11,41 @@ namespace zyx::conformance {
 
 using graph::Op;
 
-NodeId Builder::take(Result<NodeId> result) const {
-  if (!result.isOk()) {
-    std::fprintf(stderr, "case %s is malformed: %s\n", name.c_str(),
-                 result.status().message().c_str());
-    std::exit(2);
-  }
-  return *result;
+void Builder::refuse(const Status &status) const {
+  std::fprintf(stderr, "case %s is malformed: %s\n", name.c_str(), status.message().c_str());
+  std::exit(2);
+}
+
+graph::Body Builder::body(const std::vector<TensorType> &types, const BuildBody &build) const {
+  Program inside;
+  Builder b(inside, name);
+  std::vector<NodeId> inputs;
+  for (const TensorType &type : types)
+    inputs.push_back(take(inside.graph.parameter("p" + std::to_string(inputs.size()), type)));
+  inside.graph.inputs = inputs;
+  for (NodeId result : build(b, inputs))
+    inside.graph.outputs.push_back({"r" + std::to_string(inside.graph.outputs.size()), result});
+  return take(graph::Body::create(inside.graph));
+}
+
+std::vector<NodeId> Builder::loop(int64_t trips, const std::vector<NodeId> &initial,
+                                  const std::vector<NodeId> &invariants, const BuildBody &build,
+                                  std::optional<NodeId> count) {
+  std::vector<TensorType> types{{DType::I64, {}}};
+  for (const std::vector<NodeId> *nodes : {&initial, &invariants})
+    for (NodeId node : *nodes)
+      types.push_back(type(node));
+  const graph::Body step = body(types, build);
+  return take(count ? graph().countedLoop(step, *count, initial, invariants)
+                    : graph().loop(step, trips, initial, invariants));
+}
+
+std::vector<NodeId> Builder::custom(std::string what, const std::vector<NodeId> &operands,
+                                    const BuildBody &build) {
+  std::vector<TensorType> types;
+  for (NodeId node : operands)
+    types.push_back(type(node));
+  return take(graph().custom(std::move(what), "", body(types, build), operands));
 }
 
 NodeId Builder::input(HostTensor value) {

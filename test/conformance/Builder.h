@@ -9,6 +9,8 @@
 #include "zyx/Graph/Graph.h"
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,17 @@ public:
   NodeId iota(TensorType type, int64_t dim) { return take(graph().iota(std::move(type), dim)); }
   NodeId gather(NodeId x, NodeId i, int64_t dim) { return take(graph().gather(x, i, dim)); }
 
+  /// A body of inputs of these types; `build` gets a builder of it and its inputs.
+  using BuildBody = std::function<std::vector<NodeId>(Builder &, std::span<const NodeId>)>;
+  graph::Body body(const std::vector<TensorType> &types, const BuildBody &build) const;
+  /// A loop whose body gets the index, then what is carried, then the invariants. Where `count` is
+  /// given it is the number of trips.
+  std::vector<NodeId> loop(int64_t trips, const std::vector<NodeId> &initial,
+                           const std::vector<NodeId> &invariants, const BuildBody &build,
+                           std::optional<NodeId> count = std::nullopt);
+  std::vector<NodeId> custom(std::string name, const std::vector<NodeId> &operands,
+                             const BuildBody &build);
+
   NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
   NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
   NodeId mul(NodeId a, NodeId b) { return binary(BinaryKind::Mul, a, b); }
@@ -75,7 +88,12 @@ public:
   Random random{1};
 
 private:
-  NodeId take(Result<NodeId> result) const;
+  template <typename T> T take(Result<T> result) const {
+    if (!result.isOk())
+      refuse(result.status());
+    return *result;
+  }
+  [[noreturn]] void refuse(const Status &status) const;
   Program &program;
   std::string name;
   int numInputs = 0;
@@ -98,6 +116,7 @@ void addViewCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
+void addBodyCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

@@ -95,6 +95,7 @@ std::vector<Case> collect(const Settings &settings) {
   addReduceCases(all);
   addIndexCases(all);
   addFoldCases(all);
+  addBodyCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;

@@ -100,7 +100,7 @@ std::span<const Production> elementwiseProductions();
 std::span<const Production> viewProductions();
 /// What combines elements, or chooses them by an index.
 std::span<const Production> combiningProductions();
-/// Patterns that the compiler looks for: softmax, products, chains of views.
+/// Patterns that the compiler looks for: softmax, products, chains of views; and loops.
 std::span<const Production> patternProductions();
 
 /// The graph of a seed, with the tensors of its inputs; it verifies.

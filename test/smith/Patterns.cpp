@@ -31,8 +31,58 @@ static std::optional<NodeId> drawMatmul(Drawer &d, NodeId x) {
   return d.b.matmul(x, d.partner({dtype, right}), accumulatorType(dtype));
 }
 
+/// One step of a loop: the same arithmetic on integers and floats, and a sum that comes back.
+static NodeId drawStep(Builder &s, NodeId x, NodeId y, int64_t choice) {
+  switch (choice) {
+  case 0:
+    return s.add(x, y);
+  case 1:
+    return s.sub(y, x);
+  case 2:
+    return s.binary(BinaryKind::Max, x, y);
+  case 3:
+    return isFloat(s.type(x).dtype) ? s.unary(UnaryKind::Tanh, x) : s.mul(x, y);
+  default: {
+    const Shape shape = s.type(x).shape;
+    if (shape.empty() || *numElements(shape) == 0)
+      return s.unary(UnaryKind::Neg, x);
+    const auto last = static_cast<int64_t>(shape.size()) - 1;
+    return s.sub(x, s.back(s.reduce(ReduceKind::Max, x, {last}), last, shape.back()));
+  }
+  }
+}
+
+static std::optional<NodeId> drawLoop(Drawer &d, NodeId x) {
+  x = d.computable(x);
+  const TensorType type = d.type(x);
+  const NodeId y = d.partner(type);
+  std::vector<int64_t> choices(static_cast<size_t>(1 + d.random.below(3)));
+  for (int64_t &choice : choices)
+    choice = d.random.below(5);
+  const bool exchange = d.random.chance(0.3), nested = d.random.chance(0.2);
+  const auto step = [=](Builder &s, std::span<const NodeId> in) {
+    NodeId next = in[1];
+    for (int64_t choice : choices)
+      next = drawStep(s, next, choice == choices[0] ? in[3] : in[2], choice);
+    return exchange ? std::vector<NodeId>{in[2], next} : std::vector<NodeId>{next, in[2]};
+  };
+  const auto around = [=](Builder &s, std::span<const NodeId> in) {
+    return s.loop(2, {in[1], in[2]}, {in[3]}, step);
+  };
+  const int64_t trips = d.random.below(5);
+  std::optional<NodeId> count;
+  // Bounds of floats are drawn up trip by trip, so their number must be known.
+  if (!isFloat(type.dtype) && d.random.chance(0.3))
+    count = d.b.input(conformance::integers(DType::I64, {}, -1, 4, d.random));
+  const std::vector<NodeId> results =
+      nested ? d.b.loop(trips, {x, y}, {y}, around, count) : d.b.loop(trips, {x, y}, {x}, step, count);
+  d.keep(results[1]);
+  return results[0];
+}
+
 std::span<const Production> patternProductions() {
   static constexpr Production table[] = {
+      {"loop", 3, drawLoop},
       {"softmax", 3, drawSoftmax},
       {"matmul", 4, drawMatmul},
   };

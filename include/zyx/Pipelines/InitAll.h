@@ -9,6 +9,7 @@
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
+#include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
@@ -45,6 +46,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   registerZyxGraphToKernelPasses();
+  graph::ir::registerZyxGraphPasses();
   kernel::registerZyxKernelPasses();
   kernel::registerZyxKernelToLLVMPasses();
   kernel::registerZyxKernelToNVVMPasses();

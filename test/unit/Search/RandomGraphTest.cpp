@@ -24,7 +24,7 @@ namespace {
 
 /// The members of each group in its place.
 void dissolve(mlir::func::FuncOp entry) {
-  for (auto group : llvm::make_early_inc_range(entry.getOps<graph::ir::GroupOp>())) {
+  entry.walk([](graph::ir::GroupOp group) {
     mlir::IRMapping mapping;
     mapping.map(group.getBlock().getArguments(), group.getInputs());
     mlir::OpBuilder builder(group);
@@ -34,7 +34,7 @@ void dissolve(mlir::func::FuncOp entry) {
          llvm::zip(group.getResults(), group.getBlock().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookup(value));
     group.erase();
-  }
+  });
 }
 
 /// An iota counts up from 0; where one must be stored, the former lets abs of it do that.
@@ -99,8 +99,7 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     auto grouped =
         run(program, list(search::createFormGroupsPass(), search::createVerifyGroupsPass()));
     ASSERT_TRUE(succeeded(mlir::verify(*grouped)));
-    for ([[maybe_unused]] auto group : entryOf(*grouped).getOps<graph::ir::GroupOp>())
-      ++numGroups;
+    entryOf(*grouped).walk([&](graph::ir::GroupOp) { ++numGroups; });
     dissolve(entryOf(*grouped));
     dropAbsOfIota(entryOf(*grouped));
     auto dissolved = graph::ir::exportGraph(entryOf(*grouped));

@@ -1,0 +1,30 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_GRAPH_TRANSFORMS_PASSES_TD
+#define ZYX_DIALECT_GRAPH_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
+  let summary = "Put what custom ops mean in their place";
+  let description = [{
+    The body of a `graph.custom` takes the place of the op, in the bodies of loops as well. Those of
+    the names in `keep` stay: there is an implementation of them.
+
+    ```mlir
+    %y = graph.custom "double"(%p = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %0 = graph.binary add %p, %p : tensor<4xf32>
+      graph.yield %0 : tensor<4xf32>
+    }
+    // becomes
+    %y = graph.binary add %x, %x : tensor<4xf32>
+    ```
+
+    The whole test is test/Dialect/Graph/Transforms/inline-custom.mlir.
+  }];
+  let options = [ListOption<"keep", "keep", "std::string", "Names of ops that are left alone">];
+}
+
+#endif // ZYX_DIALECT_GRAPH_TRANSFORMS_PASSES_TD
