@@ -72,7 +72,9 @@ TEST(BodyTest, RefusesWhatIsNoBody) {
   g = product("f");
   g.inputs.pop_back();
   EXPECT_THAT(Body::create(g).status().message(),
-              HasSubstr("body f uses the parameter f2, which is none of its inputs: pass it as an"));
+              HasSubstr("body f uses the parameter f2"));
+  EXPECT_THAT(Body::create(g).status().message(),
+              HasSubstr(", which is none of its inputs: pass it as an operand"));
   g.inputs.push_back(g.inputs[0]);
   EXPECT_FALSE(Body::create(g).isOk());
 
@@ -87,7 +89,7 @@ TEST(BodyTest, RefusesWhatIsNoBody) {
     next = Body::create(around);
   }
   EXPECT_EQ(depth, maxBodyDepth + 1);
-  EXPECT_THAT(next.status().message(), HasSubstr("17 deep; at most are 16"));
+  EXPECT_THAT(next.status().message(), HasSubstr(" has bodies inside of bodies, 17 deep; at most are 16"));
 }
 
 TEST(BodyTest, ResultsAreNodesOfOneOp) {
