@@ -5,6 +5,7 @@
 #include "Folded.h"
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Search/Passes.h"
@@ -55,6 +56,9 @@ Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph,
   context.loadDialect<graph::ir::GraphDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = graph::ir::importGraph(graph, &context);
   PassManager passes(&context);
+  // Groups are formed without custom ops.
+  if (groups)
+    passes.addNestedPass<func::FuncOp>(graph::ir::createInlineCustomPass());
   passes.addPass(createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10)));
   passes.addPass(createCSEPass());
   if (groups)
