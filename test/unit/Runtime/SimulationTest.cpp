@@ -9,7 +9,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -98,29 +100,70 @@ TEST(SimulationTest, ReportsAMissingWaitOfAPlan) {
   EXPECT_EQ(race.end - race.begin, 16u);
 }
 
-TEST(SimulationTest, RunsLoopsAsOneCommand) {
+/// The chain with its launches as the body of a loop, `trips` passes, and what is around it.
+Artifact looped(int64_t trips) {
   Artifact artifact = chain();
-  // The launches are the body.
-  artifact.commands = {{artifact::Loop{2, 3, {}, {}}, {}},
+  artifact.buffers.push_back({artifact::BufferKind::Arena, 0, 8});
+  artifact.commands = {{artifact::Loop{2, trips, {}, artifact::BufferRef{6, 0}}, {}},
                        artifact.commands[0],
                        artifact.commands[3],
                        artifact.commands[1],
                        artifact.commands[2]};
   artifact.commands[2].wait = {1};
+  return artifact;
+}
+
+TEST(SimulationTest, RunsLoops) {
+  // The last one is too long to be one piece of work for each pass.
+  for (int64_t trips : {0, 1, 3, 5000}) {
+    auto simulation = simulate({.queues = 4});
+    auto executor = load(*simulation, looped(trips));
+    ASSERT_TRUE(executor->run().isOk());
+    auto times = executor->profile();
+    ASSERT_TRUE(times.isOk());
+    EXPECT_EQ((*times)[1].nanoseconds > 0, trips == 1 || trips == 3);
+    // Runs of a loop, three commands outside of it and an end.
+    EXPECT_EQ(simulation->counts().succeeded, trips == 5000 ? 8u : 2u * (4 + 3 * trips));
+    if (trips > 0) {
+      float y[4];
+      ASSERT_TRUE(executor->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+      EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
+    }
+    EXPECT_EQ(texts(simulation->races()), std::vector<std::string>());
+  }
+}
+
+TEST(SimulationTest, ReportsMissingWaitsInsideAndBehindLoops) {
+  Artifact artifact = looped(2);
+  artifact.commands[2].wait.clear();
   auto simulation = simulate();
   auto executor = load(*simulation, artifact);
   ASSERT_TRUE(executor->run().isOk());
-  float y[4];
-  ASSERT_TRUE(executor->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
-  EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
-  EXPECT_TRUE(simulation->races().empty());
-  // A copy of what the loop makes must wait for it.
-  artifact.commands[3].action = artifact::Copy{{4, 0}, {2, 0}, 16};
-  executor = load(*simulation, artifact);
-  ASSERT_TRUE(executor->run().isOk());
-  ASSERT_EQ(simulation->races().size(), 1u);
-  EXPECT_THAT(simulation->races()[0].toString(), HasSubstr("'loop, command 0 of main' writes"));
-  EXPECT_THAT(simulation->races()[0].toString(), HasSubstr("'copy, command 3 of main' reads"));
+  // One in each pass, and none between the passes.
+  ASSERT_EQ(simulation->races().size(), 2u);
+  for (const std::string &race : texts(simulation->races())) {
+    EXPECT_THAT(race, HasSubstr("'affine, command 1 of main' writes"));
+    EXPECT_THAT(race, HasSubstr("'sum, command 2 of main' reads"));
+  }
+
+  for (int64_t trips : {1, 5000}) {
+    artifact = looped(trips);
+    // A copy of what the loop makes must wait for it.
+    artifact.commands[3].action = artifact::Copy{{4, 0}, {2, 0}, 16};
+    simulation = simulate();
+    executor = load(*simulation, artifact);
+    ASSERT_TRUE(executor->run().isOk());
+    ASSERT_EQ(simulation->races().size(), 1u);
+    const std::string race = simulation->races()[0].toString();
+    EXPECT_THAT(race, HasSubstr("'copy, command 3 of main' reads"));
+    EXPECT_THAT(race, HasSubstr(trips == 1 ? "'affine, command 1 of main' writes"
+                                           : "'loop, command 0 of main' writes"));
+    artifact.commands[3].wait = {0};
+    simulation = simulate();
+    executor = load(*simulation, artifact);
+    ASSERT_TRUE(executor->run().isOk());
+    EXPECT_TRUE(simulation->races().empty());
+  }
 }
 
 /// The order in which eight pieces of work end that wait for nothing.
@@ -300,6 +343,38 @@ TEST(SimulationTest, FailsEveryAllocationOfAProgram) {
     simulation->failAllocations(0, 0);
     EXPECT_TRUE(scenario().isOk());
   }
+}
+
+TEST(SimulationTest, TakesWorkFromManyThreads) {
+  auto simulation = simulate({.devices = 2, .queues = 2});
+  auto shared = *Buffer::allocate(simulation->device()->pool(), 8);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      auto created = Executor::create(simulation->device(i % 2), chain());
+      const float x[] = {1, 2, 3, 4};
+      Status status = created.status();
+      for (int run = 0; run < 20 && status.isOk(); ++run) {
+        status = (*created)->setInput(0, std::as_bytes(std::span(x)));
+        std::vector<Point> wait;
+        shared->beforeRead(wait);
+        const Point point = newPoint();
+        simulation->queue(i % 2, run % 2)
+            .submit(work("r", {{shared->handle(), shared->handle() + 8, false}}, wait, point));
+        shared->noteRead(point);
+        if (status.isOk())
+          status = (*created)->submit({&point, 1}).status();
+      }
+      float y[4];
+      if (status.isOk())
+        status = (*created)->readOutput(0, std::as_writable_bytes(std::span(y)));
+      done += status.isOk();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(done, 4);
+  EXPECT_TRUE(simulation->races().empty());
 }
 
 TEST(SimulationTest, CancelsWhatCannotStart) {

@@ -123,7 +123,7 @@ void Scheduler::start(const ItemPtr &item) {
     const uint64_t latency = 1 + draw(options.maxLatency);
     item->end += latency;
     if (item->latency)
-      *item->latency = latency;
+      *item->latency += latency;
     item->takesLane = true;
     ++device.queues[item->queue].inFlight;
   }

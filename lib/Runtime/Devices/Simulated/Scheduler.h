@@ -24,7 +24,7 @@ public:
     Work work;
     /// Drawn where it is absent.
     std::optional<unsigned> queue;
-    /// Receives the virtual nanoseconds that the work took.
+    /// The virtual nanoseconds that the work took are added here.
     uint64_t *latency = nullptr;
   };
   /// Nothing of a batch starts before all of it is there.

@@ -6,6 +6,9 @@
 
 #include "../Host/Host.h"
 
+#include <algorithm>
+#include <cstring>
+
 using namespace zyx;
 using namespace zyx::runtime;
 using artifact::Artifact;
@@ -78,30 +81,21 @@ private:
 };
 
 /// Each command is a piece of work of its own, on any queue, with the waits of the plan and no
-/// others. A loop is one piece of work with all of its body.
+/// others; those of a loop are one for each pass. A loop whose passes are counted by a buffer, or
+/// are too many, is one piece of work with all of its body.
 class SimulatedReplay : public Replay {
 public:
   SimulatedReplay(Scheduler &scheduler, unsigned device, const Artifact &artifact,
                   std::unique_ptr<HostReplay> commands)
       : scheduler(scheduler), device(device), artifact(artifact), commands(std::move(commands)),
-        handles(artifact.buffers.size()) {
-    for (size_t i = 0; i < artifact.commands.size(); ++i) {
-      Step step{i, nameOf(i), {}};
-      const auto *loop = std::get_if<artifact::Loop>(&artifact.commands[i].action);
-      const size_t end = i + (loop ? loop->body : 0);
-      for (size_t part = i; part <= end; ++part)
-        std::visit([&](const auto &action) { uses(action, step.uses); },
-                   artifact.commands[part].action);
-      i = end;
-      steps.push_back(std::move(step));
-    }
-  }
+        handles(artifact.buffers.size()) {}
 
   void bind(uint32_t buffer, uint64_t handle) override {
     handles[buffer] = handle;
     commands->bind(buffer, handle);
   }
   Status run(std::span<uint64_t> nanoseconds) override {
+    std::fill(nanoseconds.begin(), nanoseconds.end(), 0);
     const Point done{std::make_shared<Timeline>(), 1};
     submit({}, {}, done, nanoseconds);
     return done.wait();
@@ -111,16 +105,15 @@ public:
   }
 
 private:
-  struct Use {
-    BufferRef ref;
-    uint64_t size;
-    bool isWrite;
+  /// What is handed over at once.
+  struct Batch {
+    std::vector<Scheduler::Submission> works;
+    /// The ends of the commands in the present pass.
+    std::vector<Point> points;
+    std::span<uint64_t> nanoseconds;
   };
-  struct Step {
-    size_t command;
-    std::string name;
-    std::vector<Use> uses;
-  };
+  /// Of a run.
+  static constexpr uint64_t maxWorks = 4096;
 
   std::string nameOf(size_t command) const {
     static constexpr const char *kinds[] = {"launch", "copy", "fill", "loop"};
@@ -130,29 +123,51 @@ private:
            std::string(", command ") + std::to_string(command) + " of " + artifact.entry;
   }
 
+  void use(const BufferRef &ref, uint64_t size, bool isWrite, std::vector<Access> &to) const {
+    const uint64_t begin = handles[ref.buffer] + ref.offset;
+    to.push_back({begin, begin + size, isWrite});
+  }
   /// A kernel may touch its buffers from the offset to the end.
-  void uses(const artifact::Launch &launch, std::vector<Use> &to) const {
+  void uses(const artifact::Launch &launch, std::vector<Access> &to) const {
     const artifact::Kernel &kernel = artifact.kernels[launch.kernel];
     for (size_t i = 0; i < launch.buffers.size(); ++i) {
       const BufferRef &ref = launch.buffers[i];
-      to.push_back({ref, artifact.buffers[ref.buffer].size - ref.offset,
-                    i >= kernel.numBuffers - kernel.numWritten});
+      use(ref, artifact.buffers[ref.buffer].size - ref.offset,
+          i >= kernel.numBuffers - kernel.numWritten, to);
     }
   }
-  void uses(const artifact::Copy &copy, std::vector<Use> &to) const {
-    to.push_back({copy.source, copy.size, false});
-    to.push_back({copy.destination, copy.size, true});
+  void uses(const artifact::Copy &copy, std::vector<Access> &to) const {
+    use(copy.source, copy.size, false, to);
+    use(copy.destination, copy.size, true, to);
   }
-  void uses(const artifact::Fill &fill, std::vector<Use> &to) const {
-    to.push_back({fill.destination, fill.size, true});
+  void uses(const artifact::Fill &fill, std::vector<Access> &to) const {
+    use(fill.destination, fill.size, true, to);
   }
-  void uses(const artifact::Loop &loop, std::vector<Use> &to) const {
+  void uses(const artifact::Loop &loop, std::vector<Access> &to) const {
     if (loop.count)
-      to.push_back({*loop.count, sizeof(int64_t), false});
+      use(*loop.count, sizeof(int64_t), false, to);
     if (loop.index)
-      to.push_back({*loop.index, sizeof(int64_t), true});
+      use(*loop.index, sizeof(int64_t), true, to);
   }
 
+  const artifact::Loop *loopAt(size_t command) const {
+    return std::get_if<artifact::Loop>(&artifact.commands[command].action);
+  }
+  size_t endOf(size_t command) const {
+    const artifact::Loop *loop = loopAt(command);
+    return command + 1 + (loop ? loop->body : 0);
+  }
+  /// Pieces of work of the commands [begin, end), or more than `maxWorks`.
+  uint64_t count(size_t begin, size_t end) const;
+  bool isUnrolled(size_t command) const {
+    return loopAt(command) && !loopAt(command)->count && count(command, endOf(command)) <= maxWorks;
+  }
+
+  Scheduler::Submission &add(Batch &batch, size_t command, std::string name, Point signal) const;
+  void addAll(Batch &batch, size_t begin, size_t end, const std::vector<Point> &wait,
+              const std::vector<Point> &after) const;
+  void addLoop(Batch &batch, size_t command, std::vector<Point> wait,
+               std::vector<Point> after) const;
   void submit(std::vector<Point> wait, std::vector<Point> after, Point signal,
               std::span<uint64_t> nanoseconds);
 
@@ -161,47 +176,106 @@ private:
   const Artifact &artifact;
   std::unique_ptr<HostReplay> commands;
   std::vector<uint64_t> handles;
-  std::vector<Step> steps;
 };
+
+uint64_t SimulatedReplay::count(size_t begin, size_t end) const {
+  uint64_t works = 0;
+  for (size_t i = begin; i < end && works <= maxWorks; i = endOf(i)) {
+    const artifact::Loop *loop = loopAt(i);
+    if (!loop || loop->count) {
+      ++works;
+      continue;
+    }
+    const uint64_t pass = count(i + 1, endOf(i)) + 1;
+    const auto trips = static_cast<uint64_t>(loop->trips);
+    works += trips > maxWorks ? maxWorks + 1 : trips * std::min(pass, maxWorks + 1) + 1;
+  }
+  return works;
+}
+
+Scheduler::Submission &SimulatedReplay::add(Batch &batch, size_t command, std::string name,
+                                            Point signal) const {
+  Scheduler::Submission one;
+  one.work.name = std::move(name);
+  one.work.signal = std::move(signal);
+  if (!batch.nanoseconds.empty())
+    one.latency = &batch.nanoseconds[command];
+  return batch.works.emplace_back(std::move(one));
+}
+
+void SimulatedReplay::addAll(Batch &batch, size_t begin, size_t end, const std::vector<Point> &wait,
+                             const std::vector<Point> &after) const {
+  for (size_t i = begin; i < end; i = endOf(i)) {
+    std::vector<Point> earlier;
+    for (uint32_t command : artifact.commands[i].wait)
+      earlier.push_back(batch.points[command]);
+    const bool isFirst = earlier.empty();
+    if (isFirst)
+      earlier = wait;
+    batch.points[i] = {std::make_shared<Timeline>(), 1};
+    if (isUnrolled(i)) {
+      addLoop(batch, i, std::move(earlier), isFirst ? after : std::vector<Point>());
+      continue;
+    }
+    Work &work = add(batch, i, nameOf(i), batch.points[i]).work;
+    work.wait = std::move(earlier);
+    if (isFirst)
+      work.after = after;
+    work.body = [this, i] {
+      commands->runCommand(i);
+      return Status::ok();
+    };
+    for (size_t part = i; part < endOf(i); ++part)
+      std::visit([&](const auto &action) { uses(action, work.accesses); },
+                 artifact.commands[part].action);
+  }
+}
+
+void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> wait,
+                              std::vector<Point> after) const {
+  const artifact::Loop &loop = *loopAt(command);
+  for (int64_t trip = 0; trip < loop.trips; ++trip) {
+    const Point begin{std::make_shared<Timeline>(), 1};
+    Work &work =
+        add(batch, command, nameOf(command) + ", pass " + std::to_string(trip), begin).work;
+    work.wait = std::move(wait);
+    work.after = std::move(after);
+    uses(loop, work.accesses);
+    work.body = [this, &loop, trip] {
+      if (loop.index)
+        std::memcpy(reinterpret_cast<std::byte *>(handles[loop.index->buffer]) + loop.index->offset,
+                    &trip, sizeof(trip));
+      return Status::ok();
+    };
+    addAll(batch, command + 1, endOf(command), {begin}, {});
+    // The next pass comes after all of this one.
+    wait = {begin};
+    after.clear();
+    for (size_t i = command + 1; i < endOf(command); i = endOf(i))
+      wait.push_back(batch.points[i]);
+  }
+  Work &end = add(batch, command, "the end of " + nameOf(command), batch.points[command]).work;
+  end.wait = std::move(wait);
+  end.after = std::move(after);
+  end.body = [] { return Status::ok(); };
+}
 
 void SimulatedReplay::submit(std::vector<Point> wait, std::vector<Point> after, Point signal,
                              std::span<uint64_t> nanoseconds) {
-  std::vector<Point> points(artifact.commands.size());
-  std::vector<Scheduler::Submission> batch;
-  for (const Step &step : steps) {
-    Scheduler::Submission one;
-    one.work.body = [this, &step] {
-      commands->runCommand(step.command);
-      return Status::ok();
-    };
-    one.work.name = step.name;
-    for (const Use &use : step.uses) {
-      const uint64_t begin = handles[use.ref.buffer] + use.ref.offset;
-      one.work.accesses.push_back({begin, begin + use.size, use.isWrite});
-    }
-    for (uint32_t earlier : artifact.commands[step.command].wait)
-      one.work.wait.push_back(points[earlier]);
-    if (one.work.wait.empty()) {
-      one.work.wait = wait;
-      one.work.after = after;
-    }
-    points[step.command] = one.work.signal = {std::make_shared<Timeline>(), 1};
-    if (!nanoseconds.empty())
-      one.latency = &nanoseconds[step.command];
-    batch.push_back(std::move(one));
-  }
+  Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
+  addAll(batch, 0, artifact.commands.size(), wait, after);
   // The end of the run is over when all commands are, after a failure too.
   Scheduler::Submission end;
+  for (size_t i = 0; i < artifact.commands.size(); i = endOf(i))
+    wait.push_back(batch.points[i]);
   end.work = {[] { return Status::ok(); },
               std::move(wait),
               std::move(after),
               std::move(signal),
               "the end of " + artifact.entry,
               {}};
-  for (const Step &step : steps)
-    end.work.wait.push_back(points[step.command]);
-  batch.push_back(std::move(end));
-  scheduler.submit(device, std::move(batch));
+  batch.works.push_back(std::move(end));
+  scheduler.submit(device, std::move(batch.works));
 }
 
 class SimulatedProgram : public Program {
