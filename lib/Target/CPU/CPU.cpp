@@ -6,6 +6,8 @@
 
 #include "Link.h"
 
+#include "zyx/Target/Info/LLVMAnalyses.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -14,7 +16,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -82,22 +83,13 @@ constexpr const char *shortPasses =
 void optimise(Compilation &compilation, CPUPasses passes) {
   if (passes == CPUPasses::None)
     return;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(compilation.machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraphs, modules);
+  LLVMAnalyses analyses(compilation.machine.get());
   llvm::ModulePassManager manager;
   if (passes == CPUPasses::O2)
-    manager = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+    manager = analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
   else
-    llvm::cantFail(builder.parsePassPipeline(manager, shortPasses));
-  manager.run(*compilation.module, modules);
+    llvm::cantFail(analyses.builder.parsePassPipeline(manager, shortPasses));
+  manager.run(*compilation.module, analyses.modules);
 }
 
 /// Translates and optimises.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/NVVM/NVVM.h"
+#include "zyx/Target/Info/LLVMAnalyses.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -16,7 +17,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -93,17 +93,8 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
 }
 
 void optimise(Compilation &compilation) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(compilation.machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*compilation.module, modules);
+  LLVMAnalyses analyses(compilation.machine.get());
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*compilation.module, analyses.modules);
 }
 
 } // namespace
