@@ -33,18 +33,15 @@ function(zyx_use_mlir target)
   add_dependencies(${target} zyx-tables)
 endfunction()
 
-# add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ... DEPENDS generated-target)
+# add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ...): all tables of TableGen come before its sources.
 function(add_zyx_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   zyx_compile_flags(${name})
   target_compile_options(${name} PRIVATE -fno-exceptions)
   zyx_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
 endfunction()
 
 # add_zyx_dialect(Kernel kernel): tables of include/zyx/Dialect/Kernel/IR/KernelOps.td (which
