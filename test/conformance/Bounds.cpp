@@ -167,6 +167,11 @@ std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const std::vector<int64_t> &dims = node.attributes.dims;
   const std::optional<NodeId> e = of(x);
   const auto kind = static_cast<ReduceKind>(node.attributes.kind);
+  double terms = 1;
+  for (int64_t dim : dims)
+    terms *= static_cast<double>(b.type(x).shape[static_cast<size_t>(dim)]);
+  if (terms == 0)
+    return std::nullopt;
   if (kind == ReduceKind::Max || kind == ReduceKind::Min || !isFloat(node.type.dtype)) {
     if (!e)
       return std::nullopt;
@@ -177,11 +182,6 @@ std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
     return b.select(b.binary(BinaryKind::Eq, worst, zero), zero,
                     b.like(worst, std::numeric_limits<double>::infinity()));
   }
-  double terms = 1;
-  for (int64_t dim : dims)
-    terms *= static_cast<double>(b.type(x).shape[static_cast<size_t>(dim)]);
-  if (terms == 0)
-    return std::nullopt;
   const DType dtype = node.type.dtype;
   const double relative = 2 * terms * unitOf(accumulatorType(dtype));
   NodeId size = magnitude(x);
