@@ -264,8 +264,11 @@ static void floatUnary(UnaryKind kind, const std::byte *x, int64_t count, std::b
   const auto basic = [&](auto f) {
     map<Carrier>(x, count, out, [&](Carrier v) { return P::round(f(Basic(v))); });
   };
+  // f64 has long double beside it: a libm's tangent next to a multiple of pi/2 may be 14 ULP off.
+  using Wide = std::conditional_t<std::is_same_v<Carrier, double>, long double, double>;
   const auto wide = [&](auto f) {
-    map<Carrier>(x, count, out, [&](Carrier v) { return P::round(f(double(v))); });
+    map<Carrier>(x, count, out,
+                 [&](Carrier v) { return P::round(static_cast<double>(f(Wide(v)))); });
   };
   switch (kind) {
   case UnaryKind::Neg:
@@ -285,25 +288,25 @@ static void floatUnary(UnaryKind kind, const std::byte *x, int64_t count, std::b
   case UnaryKind::Sqrt:
     return basic([](Basic v) { return std::sqrt(v); });
   case UnaryKind::Rsqrt:
-    return wide([](double v) { return 1 / std::sqrt(v); });
+    return wide([](Wide v) { return 1 / std::sqrt(v); });
   case UnaryKind::Exp:
-    return wide([](double v) { return std::exp(v); });
+    return wide([](Wide v) { return std::exp(v); });
   case UnaryKind::Exp2:
-    return wide([](double v) { return std::exp2(v); });
+    return wide([](Wide v) { return std::exp2(v); });
   case UnaryKind::Log:
-    return wide([](double v) { return std::log(v); });
+    return wide([](Wide v) { return std::log(v); });
   case UnaryKind::Log2:
-    return wide([](double v) { return std::log2(v); });
+    return wide([](Wide v) { return std::log2(v); });
   case UnaryKind::Sin:
-    return wide([](double v) { return std::sin(v); });
+    return wide([](Wide v) { return std::sin(v); });
   case UnaryKind::Cos:
-    return wide([](double v) { return std::cos(v); });
+    return wide([](Wide v) { return std::cos(v); });
   case UnaryKind::Tan:
-    return wide([](double v) { return std::tan(v); });
+    return wide([](Wide v) { return std::tan(v); });
   case UnaryKind::Tanh:
-    return wide([](double v) { return std::tanh(v); });
+    return wide([](Wide v) { return std::tanh(v); });
   case UnaryKind::Erf:
-    return wide([](double v) { return std::erf(v); });
+    return wide([](Wide v) { return std::erf(v); });
   case UnaryKind::Not:
     ZYX_ASSERT(false, "inference refuses not of floats");
   }

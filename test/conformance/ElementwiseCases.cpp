@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include <cmath>
+
 namespace zyx::conformance {
 
 static bool isBits(DType dtype) { return dtype == DType::Bool || isInteger(dtype); }
@@ -50,6 +52,46 @@ static void addUnary(std::vector<Case> &cases, UnaryKind kind, DType dtype) {
                    [=](Builder &b) {
                      const int64_t count = byteSize(dtype) <= 2 ? 0 : 3001;
                      const NodeId x = b.input(hurting(dtype, count, b.random));
+                     return std::vector<NodeId>{b.unary(kind, x)};
+                   }});
+}
+
+/// Where functions of f64 are hardest: next to multiples of pi/2 (Kahan's 6381956970095103 * 2^797
+/// is the double nearest to one of all), of ln 2 / 2, to 1, to where results leave the range or
+/// approximations change; and the ends of every binade.
+static std::vector<double> hardPoints() {
+  std::vector<double> points;
+  const auto around = [&](double value) {
+    for (double x : {std::nextafter(value, -INFINITY), value, std::nextafter(value, INFINITY)}) {
+      points.push_back(x);
+      points.push_back(-x);
+    }
+  };
+  for (int e = -1074; e < 1024; ++e)
+    around(std::ldexp(1, e));
+  around(std::ldexp(6381956970095103.0, 797));
+  for (int k = 1; k <= 300; ++k)
+    around(static_cast<double>(k * 1.57079632679489661923132169163975144L));
+  for (int e = 10; e < 1000; e += 9)
+    around(std::ldexp(1.5707963267948966, e));
+  for (int k = 1; k <= 2200; ++k)
+    around(static_cast<double>(k * 0.346573590279972654708616060729088284L));
+  for (int k = 1; k <= 53; ++k) {
+    around(1 + std::ldexp(1, -k));
+    around(1 - std::ldexp(1, -k));
+  }
+  for (double value : {709.782712893384, 708.3964185322641, 745.1332191019411, 1024.0, 1022.0,
+                       1074.0, 1075.0, 0.5, 0.625, 0.70710678118654752, 1.4142135623730951, 0.84375,
+                       1.25, 2.857142857142857, 5.921587195794507, 6.0, 19.0615474653984, 22.0})
+    around(value);
+  return points;
+}
+
+static void addHardPoints(std::vector<Case> &cases, UnaryKind kind) {
+  cases.push_back({"unary." + std::string(toString(kind)) + ".f64.hard-points", [=](Builder &b) {
+                     const std::vector<double> points = hardPoints();
+                     const Shape shape = {static_cast<int64_t>(points.size())};
+                     const NodeId x = b.input(makeTensor(DType::F64, shape, points));
                      return std::vector<NodeId>{b.unary(kind, x)};
                    }});
 }
@@ -125,6 +167,10 @@ void addElementwiseCases(std::vector<Case> &cases) {
   for (DType dtype : allDTypes)                                                                    \
     if (accepts(UnaryKind::Name, dtype))                                                           \
       addUnary(cases, UnaryKind::Name, dtype);
+#include "zyx/Graph/GraphOps.inc"
+#define ZYX_GRAPH_UNARY(Name, name)                                                                \
+  if (accepts(UnaryKind::Name, DType::F64))                                                        \
+    addHardPoints(cases, UnaryKind::Name);
 #include "zyx/Graph/GraphOps.inc"
 #define ZYX_GRAPH_BINARY(Name, name)                                                               \
   for (DType dtype : allDTypes)                                                                    \
