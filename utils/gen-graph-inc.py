@@ -20,7 +20,7 @@ HEADER = """\
 //===----------------------------------------------------------------------===//
 // Written by utils/gen-graph-inc.py from GraphOps.td; do not edit. Define the macros that are
 // wanted before including it: ZYX_GRAPH_OP(Name, name, arity, number), and per kind (Name, name)
-// ZYX_GRAPH_UNARY, ZYX_GRAPH_BINARY, ZYX_GRAPH_REDUCE, whose order is their number. Numbers stand in
+// ZYX_GRAPH_UNARY, _BINARY, _REDUCE, _SCATTER, _SORT, whose order is their number. Numbers stand in
 // the byte form. An arity of -1 means any number of operands from 1 on. Ops with a body are
 // ZYX_GRAPH_BODY_OP, which is ZYX_GRAPH_OP where it is not defined.
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ def generate(table):
                        [f"{name}, {word}, {arity}, {number}" for number, name, word, arity in ops]))
     if len(set(numbers)) != len(numbers):
         sys.exit(f"{TD}: two ops have one number")
-    for family in ("Unary", "Binary", "Reduce"):
+    for family in ("Unary", "Binary", "Reduce", "Scatter", "Sort"):
         kinds = [(r["value"], r["symbol"], r["str"])
                  for r in (table[name] for name in instances[f"Graph_{family}"])]
         # The same list may be instantiated for the enum and for the table of the page.

@@ -8,7 +8,8 @@ namespace zyx::graph {
 
 void writeAttributes(ByteWriter &writer, const Attributes &attributes) {
   writer.u8(attributes.kind);
-  writer.u8(attributes.splat);
+  writer.u8(static_cast<uint8_t>(attributes.splat | attributes.exclusive << 1 |
+                                 attributes.reverse << 2));
   for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
                            &attributes.interior, &attributes.size, &attributes.stride,
                            &attributes.dilation}) {
@@ -22,11 +23,13 @@ void writeAttributes(ByteWriter &writer, const Attributes &attributes) {
   writer.i64(attributes.trips);
 }
 
-Attributes readAttributes(ByteReader &reader, uint8_t &splat) {
+Attributes readAttributes(ByteReader &reader, uint8_t &flags) {
   Attributes attributes;
   attributes.kind = reader.u8("a kind");
-  splat = reader.u8("a splat flag");
-  attributes.splat = splat == 1;
+  flags = reader.u8("the flags");
+  attributes.splat = flags & 1;
+  attributes.exclusive = flags >> 1 & 1;
+  attributes.reverse = flags >> 2 & 1;
   for (auto *list : {&attributes.dims, &attributes.low, &attributes.high, &attributes.interior,
                      &attributes.size, &attributes.stride, &attributes.dilation}) {
     list->resize(reader.count("numbers", 8));

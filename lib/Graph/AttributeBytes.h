@@ -15,9 +15,9 @@ namespace zyx::graph {
 /// The fewest bytes that attributes take.
 inline constexpr uint64_t minAttributeBytes = 90;
 void writeAttributes(ByteWriter &writer, const Attributes &attributes);
-/// The inverse. Bodies are not among the bytes. Whether they suit an op is for the graph to say; whether the byte `splat` is a flag,
-/// for the reader.
-Attributes readAttributes(ByteReader &reader, uint8_t &splat);
+/// The inverse; bodies are not among the bytes. Whether they suit an op is for the graph to say;
+/// whether the byte `flags` is at most 7, for the reader.
+Attributes readAttributes(ByteReader &reader, uint8_t &flags);
 
 } // namespace zyx::graph
 

@@ -54,6 +54,26 @@ std::string_view toString(ReduceKind kind) {
   return "unknown reduce";
 }
 
+std::string_view toString(ScatterKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_SCATTER(Name, name)                                                              \
+  case ScatterKind::Name:                                                                          \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown scatter";
+}
+
+std::string_view toString(SortKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_SORT(Name, name)                                                               \
+  case SortKind::Name:                                                                           \
+    return #name;
+#include "zyx/Graph/GraphOps.inc"
+  }
+  return "unknown sort";
+}
+
 bool isOp(uint8_t number) {
   switch (static_cast<Op>(number)) {
 #define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
@@ -84,7 +104,8 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 static uint64_t hashNode(const Node &node) {
   const Attributes &attributes = node.attributes;
   uint64_t hash = mix(static_cast<uint64_t>(node.op), attributes.kind);
-  hash = mix(hash, static_cast<uint64_t>(node.type.dtype) | uint64_t(attributes.splat) << 8);
+  hash = mix(hash, static_cast<uint64_t>(node.type.dtype) | uint64_t(attributes.splat) << 8 |
+                       uint64_t(attributes.exclusive) << 9 | uint64_t(attributes.reverse) << 10);
   for (NodeId operand : node.operands)
     hash = mix(hash, operand);
   for (int64_t extent : node.type.shape)
@@ -317,6 +338,35 @@ Result<NodeId> Graph::transfer(NodeId x, std::string device) {
   Attributes attributes;
   attributes.name = std::move(device);
   return add(Op::Transfer, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive, bool reverse) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  attributes.dims = {dim};
+  attributes.exclusive = exclusive;
+  attributes.reverse = reverse;
+  return add(Op::Scan, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::sort(SortKind kind, NodeId x, int64_t dim, bool descending) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  attributes.dims = {dim};
+  attributes.reverse = descending;
+  return add(Op::Sort, {{x}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
+                              int64_t dim) {
+  Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  attributes.dims = {dim};
+  return add(Op::Scatter, {{x, indices, updates}}, std::move(attributes));
+}
+
+Result<NodeId> Graph::randomBits(NodeId seed, Shape shape) {
+  return add(Op::RandomBits, {{seed}}, {}, {DType::U32, std::move(shape)});
 }
 
 std::vector<NodeId> Graph::reachable() const {

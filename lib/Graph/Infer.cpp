@@ -5,6 +5,7 @@
 #include "zyx/Graph/Graph.h"
 
 #include "InferBody.h"
+#include "InferOrder.h"
 
 #include <algorithm>
 
@@ -22,6 +23,33 @@ static constexpr int numBinaryKinds = 0
 static constexpr int numReduceKinds = 0
 #include "zyx/Graph/GraphOps.inc"
     ;
+#define ZYX_GRAPH_SCATTER(Name, name) +1
+static constexpr int numScatterKinds = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+#define ZYX_GRAPH_SORT(Name, name) +1
+static constexpr int numSortKinds = 0
+#include "zyx/Graph/GraphOps.inc"
+    ;
+
+/// How many kinds an op has; 0 where it takes none.
+static int numKinds(Op op) {
+  switch (op) {
+  case Op::Unary:
+    return numUnaryKinds;
+  case Op::Binary:
+    return numBinaryKinds;
+  case Op::Reduce:
+  case Op::Scan:
+    return numReduceKinds;
+  case Op::Scatter:
+    return numScatterKinds;
+  case Op::Sort:
+    return numSortKinds;
+  default:
+    return 0;
+  }
+}
 
 namespace {
 
@@ -97,8 +125,9 @@ static Status checkType(std::string_view op, const TensorType &type) {
 Status Inference::checkAttributes() const {
   const bool takesDims = op == Op::Permute || op == Op::Reduce || op == Op::Iota ||
                          op == Op::Gather || op == Op::Flip || op == Op::Window ||
-                         op == Op::Concat;
-  const bool takesKind = op == Op::Unary || op == Op::Binary || op == Op::Reduce;
+                         op == Op::Concat || op == Op::Scan || op == Op::Sort ||
+                         op == Op::Scatter;
+  const bool takesKind = numKinds(op) != 0;
   const Attributes &a = attributes;
   const char *extra = nullptr;
   if (!takesKind && a.kind != 0)
@@ -118,12 +147,11 @@ Status Inference::checkAttributes() const {
     extra = "body";
   else if (op != Op::Loop && a.trips != 0)
     extra = "trips";
+  else if ((a.exclusive && op != Op::Scan) || (a.reverse && op != Op::Scan && op != Op::Sort))
+    extra = "direction";
   if (extra)
     return refuse(std::string(toString(op)) + " takes no " + extra);
-  const int kinds = op == Op::Unary    ? numUnaryKinds
-                    : op == Op::Binary ? numBinaryKinds
-                                       : numReduceKinds;
-  if (takesKind && a.kind >= kinds)
+  if (takesKind && a.kind >= numKinds(op))
     return refuse(std::string(toString(op)) + " has the unknown kind " + std::to_string(a.kind));
   return Status::ok();
 }
@@ -288,12 +316,9 @@ Result<TensorType> Inference::binary() const {
   case BinaryKind::Mul:
   case BinaryKind::Div:
   case BinaryKind::Rem:
+  case BinaryKind::Pow:
     if (!isNumber(x.dtype))
       return refuseDType(name, "numbers", x);
-    return x;
-  case BinaryKind::Pow:
-    if (!isComputedFloat(x.dtype))
-      return refuseDType(name, "floats", x);
     return x;
   case BinaryKind::Max:
   case BinaryKind::Min:
@@ -565,6 +590,15 @@ static Result<TensorType> inferByOp(const Inference &inference) {
     return inferLoop(inference.attributes, inference.operands);
   case Op::Custom:
     return inferCustom(inference.attributes, inference.operands);
+  case Op::Scan:
+    return inferScan(inference.attributes, inference.operand(0));
+  case Op::Sort:
+    return inferSort(inference.attributes, inference.operand(0));
+  case Op::Scatter:
+    return inferScatter(inference.attributes, inference.operand(0), inference.operand(1),
+                        inference.operand(2));
+  case Op::RandomBits:
+    return inferRandomBits(inference.operand(0), inference.requested);
   }
   ZYX_ASSERT(false, "the op was checked");
   return inference.requested;

@@ -92,7 +92,7 @@ static Status corrupt(std::string reason) {
 namespace {
 /// What a node of the byte form holds; the graph checks it when it is added.
 struct StoredNode {
-  uint8_t op = 0, splat = 0;
+  uint8_t op = 0, flags = 0;
   Attributes attributes;
   /// From 1; 0 is no body.
   uint32_t body = 0;
@@ -106,7 +106,7 @@ struct StoredNode {
 static StoredNode readNode(ByteReader &reader) {
   StoredNode node;
   node.op = reader.u8("an op");
-  node.attributes = readAttributes(reader, node.splat);
+  node.attributes = readAttributes(reader, node.flags);
   node.body = reader.u32("a body's number");
   node.operands.resize(reader.count("operands", 4));
   for (NodeId &operand : node.operands)
@@ -172,8 +172,8 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
     const auto dtype = dtypeFromValue(stored.dtype);
     if (!dtype)
       return corrupt(what + " has the unknown dtype " + std::to_string(stored.dtype));
-    if (stored.splat > 1)
-      return corrupt(what + " has the splat flag " + std::to_string(stored.splat));
+    if (stored.flags > 7)
+      return corrupt(what + " has the flags " + std::to_string(stored.flags));
     if (stored.body > std::min<size_t>(numUsed + 1, bodies.size()))
       return corrupt(what + " has body " + std::to_string(stored.body) + " after the first " +
                      std::to_string(numUsed) + " of " + std::to_string(bodies.size()));

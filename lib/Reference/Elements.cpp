@@ -420,6 +420,21 @@ template <typename T> static T remainder(T x, T y) {
   return static_cast<T>(x % y);
 }
 
+template <typename T> static T power(T x, T exponent) {
+  if (exponent < 0) {
+    if (x == 0 || x == 1)
+      return divide(T(1), x);
+    return x != static_cast<T>(-1) ? T(0) : exponent % 2 == 0 ? T(1) : x;
+  }
+  uint64_t result = 1, square = uint64_t(x);
+  for (auto left = static_cast<uint64_t>(exponent); left != 0; left /= 2) {
+    if (left % 2 != 0)
+      result *= square;
+    square *= square;
+  }
+  return static_cast<T>(result);
+}
+
 /// The shift amount is read as unsigned.
 template <typename T> static T shiftLeft(T x, T amount) {
   using U = std::make_unsigned_t<T>;
@@ -454,6 +469,8 @@ static void integerBinary(BinaryKind kind, const std::byte *a, const std::byte *
     return each(divide<T>);
   case BinaryKind::Rem:
     return each(remainder<T>);
+  case BinaryKind::Pow:
+    return each(power<T>);
   case BinaryKind::And:
     return wrapping([](uint64_t x, uint64_t y) { return x & y; });
   case BinaryKind::Or:

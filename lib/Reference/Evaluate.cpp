@@ -5,11 +5,13 @@
 #include "zyx/Reference/Reference.h"
 
 #include "Elements.h"
+#include "Order.h"
 #include "Planner.h"
 #include "Reducer.h"
 
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <unistd.h>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,6 +45,8 @@ private:
   void pad(const Program &program, int64_t begin, int64_t count, std::byte *out);
   void concat(const Program &program, int64_t begin, int64_t count, std::byte *out);
   void loadFrom(const Source &source, int64_t *at, int64_t count, std::byte *block);
+  std::vector<std::byte> loadWhole(const Program &program, size_t operand);
+  void order(const Program &program, std::byte *out);
   std::byte *block(uint32_t index) { return blocks.get() + index * blockBytes; }
 
   const Graph &graph;
@@ -70,8 +74,10 @@ static std::string describe(const Graph &graph, NodeId id) {
     text += " " + std::string(toString(static_cast<graph::UnaryKind>(node.attributes.kind)));
   if (node.op == Op::Binary)
     text += " " + std::string(toString(static_cast<graph::BinaryKind>(node.attributes.kind)));
-  if (node.op == Op::Reduce)
+  if (node.op == Op::Reduce || node.op == Op::Scan)
     text += " " + std::string(toString(static_cast<graph::ReduceKind>(node.attributes.kind)));
+  if (node.op == Op::Scatter)
+    text += " " + std::string(toString(static_cast<graph::ScatterKind>(node.attributes.kind)));
   return text + ", " + toString(node.type);
 }
 
@@ -175,6 +181,11 @@ Status Evaluator::run(const Program &program) {
   std::byte *out = values.at(program.node).data();
   if (node.op == Op::Reduce) {
     reduce(program, out);
+    return Status::ok();
+  }
+  if (node.op == Op::Scan || node.op == Op::Sort || node.op == Op::Scatter ||
+      node.op == Op::RandomBits) {
+    order(program, out);
     return Status::ok();
   }
   const int64_t elements = *numElements(node.type.shape);
@@ -432,6 +443,69 @@ void Evaluator::concat(const Program &program, int64_t begin, int64_t count, std
     i += run;
   }
   store(dtype, elements, count, out);
+}
+
+/// All elements of operand `operand`, held as in blocks.
+std::vector<std::byte> Evaluator::loadWhole(const Program &program, size_t operand) {
+  const TensorType &type = graph.node(graph.node(program.node).operands[operand]).type;
+  const int64_t elements = *numElements(type.shape), width = heldBytes(type.dtype);
+  std::vector<std::byte> held(static_cast<size_t>(elements * width));
+  for (int64_t begin = 0; begin < elements; begin += blockElements) {
+    const int64_t count = std::min(blockElements, elements - begin);
+    std::iota(indices, indices + count, begin);
+    loadFrom(program.sources[operand], indices, count, held.data() + begin * width);
+  }
+  return held;
+}
+
+void Evaluator::order(const Program &program, std::byte *out) {
+  const Node &node = graph.node(program.node);
+  const TensorType &type = graph.node(node.operands[0]).type;
+  const int64_t elements = *numElements(node.type.shape);
+  std::vector<std::byte> x = loadWhole(program, 0);
+  switch (node.op) {
+  case Op::Scan: {
+    std::vector<std::byte> scanned(x.size());
+    scan(node.attributes, type, x.data(), scanned.data());
+    store(node.type.dtype, scanned.data(), elements, out);
+    return;
+  }
+  case Op::Sort: {
+    std::vector<int64_t> chosen(static_cast<size_t>(elements));
+    sortOrder(node.attributes, type, x.data(), chosen.data());
+    if (static_cast<graph::SortKind>(node.attributes.kind) == graph::SortKind::Indices) {
+      std::memcpy(out, chosen.data(), chosen.size() * sizeof(int64_t));
+      return;
+    }
+    const Rows rows(type.shape, node.attributes.dims[0]);
+    const int64_t width = heldBytes(type.dtype);
+    std::vector<std::byte> sorted(x.size());
+    for (int64_t i = 0; i < elements; ++i) {
+      const int64_t from = rows.at(i / (rows.extent * rows.inner), chosen[i], i % rows.inner);
+      std::memcpy(sorted.data() + i * width, x.data() + from * width, width);
+    }
+    store(type.dtype, sorted.data(), elements, out);
+    return;
+  }
+  case Op::Scatter: {
+    const TensorType &by = graph.node(node.operands[1]).type;
+    const std::vector<std::byte> held = loadWhole(program, 1);
+    const int64_t count = *numElements(by.shape);
+    std::vector<int64_t> at(static_cast<size_t>(count));
+    toIndices(by.dtype, held.data(), count, at.data());
+    scatter(node.attributes, type, x.data(), at.data(), count, loadWhole(program, 2).data());
+    store(type.dtype, x.data(), elements, out);
+    return;
+  }
+  default: {
+    uint64_t seed = 0;
+    std::memcpy(&seed, x.data(), sizeof seed);
+    for (int64_t i = 0; i < elements; ++i) {
+      const uint32_t word = randomWord(seed, static_cast<uint64_t>(i));
+      std::memcpy(out + i * 4, &word, sizeof word);
+    }
+  }
+  }
 }
 
 std::vector<HostTensor> Evaluator::takeOutputs() {

@@ -160,6 +160,10 @@ void Planner::visit(NodeId id, bool isOutput) {
   }
   case Op::Pad:
   case Op::Concat:
+  case Op::Scan:
+  case Op::Sort:
+  case Op::Scatter:
+  case Op::RandomBits:
     for (NodeId operand : node.operands) {
       const InstanceId source = want(operand, addRoot(id, Place::Random, true));
       stored[id].sources.push_back(source);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
+#include "PrepareOps.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -207,6 +208,13 @@ static std::vector<MissedEdge> findMissedEdges(const GroupGraph &graph) {
   return missed;
 }
 
+/// A group of what nobody reads would have no result.
+static void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<NodeOpInterface>(op) && op.use_empty())
+      op.erase();
+}
+
 static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp entry) {
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
@@ -245,42 +253,7 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
   }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(results.lookupOrDefault(operand.get()));
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isa<NodeOpInterface>(op) && op.use_empty())
-      op.erase();
-}
-
-//===----------------------------------------------------------------------===//
-// Reshaped iotas
-//===----------------------------------------------------------------------===//
-
-/// Whether a view, or one of it, has dimensions that are none of the view's source.
-static bool changesDims(Operation *view) {
-  SmallVector<Operation *> pending{view};
-  while (!pending.empty()) {
-    Operation *next = pending.pop_back_val();
-    if (!getSourceDims(next->getResult(0)))
-      return true;
-    llvm::copy_if(next->getUsers(), std::back_inserter(pending), isView);
-  }
-  return false;
-}
-
-/// A kernel counts along one of its axes, so an iota that is seen through a reshape comes from
-/// memory: it becomes the result of an op that does not change what is not negative.
-static void storeReshapedIotas(Block &block) {
-  for (auto iota : llvm::make_early_inc_range(block.getOps<IotaOp>())) {
-    OpBuilder builder(iota->getContext());
-    builder.setInsertionPointAfter(iota);
-    Value stored;
-    for (OpOperand &use : llvm::make_early_inc_range(iota->getUses())) {
-      if (!isView(use.getOwner()) || !changesDims(use.getOwner()))
-        continue;
-      if (!stored)
-        stored = UnaryOp::create(builder, iota.getLoc(), UnaryKind::Abs, iota.getResult());
-      use.set(stored);
-    }
-  }
+  eraseUnused(block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -314,9 +287,12 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
 
 private:
   void formGroups(Block &block, func::FuncOp entry) {
+    eraseUnused(block);
     if (fuse)
       zyx::search::normalizeViews(block);
-    storeReshapedIotas(block);
+    // Behind the views, which would move what the seed alone decides in front of its expand.
+    zyx::search::expandRandomBits(block);
+    zyx::search::storeIotas(block);
     GroupGraph graph(block);
     mergePrologues(graph, fuse);
     if (!fuse)

@@ -46,3 +46,15 @@ func.func @iota() -> tensor<4x8xi32> {
   }
   return %0 : tensor<4x8xi32>
 }
+
+// -----
+
+func.func @order(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{is no kernel: a scan, sort or scatter is a kernel of its own}}
+  %0 = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %s = graph.scan add %a dim = 0 : tensor<4xf32>
+    %y = graph.unary neg %s : tensor<4xf32>
+    graph.yield %y : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

@@ -73,8 +73,8 @@ int64_t allowedUlps(DType dtype) { return dtype == DType::F32 || dtype == DType:
 
 std::string ulpFunction(Builder &builder, Bounds &bounds, NodeId x) {
   const Node node = builder.graph().node(x);
-  const bool pow =
-      node.op == Op::Binary && static_cast<BinaryKind>(node.attributes.kind) == BinaryKind::Pow;
+  const bool pow = node.op == Op::Binary && isFloat(node.type.dtype) &&
+                   static_cast<BinaryKind>(node.attributes.kind) == BinaryKind::Pow;
   if (!pow &&
       !(node.op == Op::Unary && isTranscendental(static_cast<UnaryKind>(node.attributes.kind))))
     return {};
@@ -151,6 +151,18 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
     return select(node);
   case Op::Gather:
     return gather(node);
+  case Op::Scan:
+    return scan(y, node);
+  case Op::Sort:
+    return sort(node);
+  case Op::Scatter:
+    return scatter(y, node);
+  case Op::RandomBits:
+    // Bits of an inexact seed are any bits.
+    return of(node.operands[0]) ? std::optional<NodeId>(b.splat(
+                                      DType::F64, node.type.shape,
+                                      std::numeric_limits<double>::infinity()))
+                                : std::nullopt;
   case Op::Loop:
     return loop(node);
   case Op::Custom:
@@ -165,45 +177,111 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
 std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const NodeId x = node.operands[0];
   const std::vector<int64_t> &dims = node.attributes.dims;
-  const std::optional<NodeId> e = of(x);
-  const auto kind = static_cast<ReduceKind>(node.attributes.kind);
   double terms = 1;
   for (int64_t dim : dims)
     terms *= static_cast<double>(b.type(x).shape[static_cast<size_t>(dim)]);
+  return combined(y, x, static_cast<ReduceKind>(node.attributes.kind), terms,
+                  [&](ReduceKind kind, NodeId of) { return b.reduce(kind, of, dims); });
+}
+
+std::optional<NodeId> Bounds::scan(NodeId y, const Node &node) {
+  const graph::Attributes &a = node.attributes;
+  const int64_t dim = a.dims[0];
+  return combined(y, node.operands[0], static_cast<ReduceKind>(a.kind),
+                  static_cast<double>(node.type.shape[static_cast<size_t>(dim)]),
+                  [&](ReduceKind kind, NodeId of) {
+                    const NodeId scanned = b.scan(kind, of, dim, a.exclusive, a.reverse);
+                    // An exclusive one begins with -infinity.
+                    return kind == ReduceKind::Max ? maximum(scanned, b.like(scanned, 0)) : scanned;
+                  });
+}
+
+NodeId Bounds::infiniteWhereInexact(NodeId bound) {
+  const NodeId zero = b.like(bound, 0);
+  return b.select(b.binary(BinaryKind::Eq, bound, zero), zero,
+                  b.like(bound, std::numeric_limits<double>::infinity()));
+}
+
+std::optional<NodeId> Bounds::sort(const Node &node) {
+  const std::optional<NodeId> e = of(node.operands[0]);
+  const int64_t dim = node.attributes.dims[0], extent = node.type.shape[static_cast<size_t>(dim)];
+  if (!e || extent == 0)
+    return std::nullopt;
+  // Elements that move by at most e move the sorted ones by at most e.
+  const NodeId worst = b.back(b.reduce(ReduceKind::Max, *e, {dim}), dim, extent);
+  if (static_cast<graph::SortKind>(node.attributes.kind) == graph::SortKind::Values)
+    return worst;
+  return infiniteWhereInexact(worst);
+}
+
+std::optional<NodeId> Bounds::scatter(NodeId y, const Node &node) {
+  const NodeId x = node.operands[0], at = node.operands[1], updates = node.operands[2];
+  const auto kind = static_cast<graph::ScatterKind>(node.attributes.kind);
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (of(at))
+    return b.splat(DType::F64, node.type.shape, infinity);
+  const std::optional<NodeId> ex = of(x), eu = of(updates);
+  const bool isFree = isFloat(node.type.dtype) && (kind == graph::ScatterKind::Add ||
+                                                   kind == graph::ScatterKind::Mul);
+  const auto combine = [&](graph::ScatterKind how, NodeId into, NodeId by) {
+    return b.scatter(how, into, at, by, node.attributes.dims[0]);
+  };
+  const NodeId e0 = orZero(ex, x), e1 = orZero(eu, updates);
+  if (!isFree) {
+    if (!ex && !eu)
+      return std::nullopt;
+    if (kind == graph::ScatterKind::Set)
+      return combine(kind, e0, e1);
+    const NodeId worst = combine(graph::ScatterKind::Max, e0, e1);
+    return isFloat(node.type.dtype) || node.type.dtype == DType::Bool ? worst
+                                                                      : infiniteWhereInexact(worst);
+  }
+  const double terms = static_cast<double>(*numElements(b.type(at).shape)) + 1;
+  const double relative = 2 * terms * unitOf(node.type.dtype);
+  if (kind == graph::ScatterKind::Mul) {
+    const NodeId own = b.add(scaled(magnitude(y), relative), rounding(y, 2 * terms));
+    const NodeId worst = infiniteWhereInexact(combine(graph::ScatterKind::Max, e0, e1));
+    return ex || eu ? b.add(own, worst) : own;
+  }
+  const NodeId sizes = combine(kind, b.add(magnitude(x), e0), b.add(magnitude(updates), e1));
+  return b.add(b.add(scaled(sizes, relative), rounding(y, 2 * terms)), combine(kind, e0, e1));
+}
+
+std::optional<NodeId>
+Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
+                 const std::function<NodeId(ReduceKind, NodeId)> &combine) {
+  const std::optional<NodeId> e = of(x);
+  const DType dtype = b.type(y).dtype;
   if (terms == 0)
     return std::nullopt;
-  if (kind == ReduceKind::Max || kind == ReduceKind::Min || !isFloat(node.type.dtype)) {
+  if (kind == ReduceKind::Max || kind == ReduceKind::Min || !isFloat(dtype)) {
     if (!e)
       return std::nullopt;
-    const NodeId worst = b.reduce(ReduceKind::Max, *e, dims);
-    if (kind == ReduceKind::Max || kind == ReduceKind::Min)
-      return worst;
-    const NodeId zero = b.like(worst, 0);
-    return b.select(b.binary(BinaryKind::Eq, worst, zero), zero,
-                    b.like(worst, std::numeric_limits<double>::infinity()));
+    const NodeId worst = combine(ReduceKind::Max, *e);
+    return kind == ReduceKind::Max || kind == ReduceKind::Min ? worst
+                                                              : infiniteWhereInexact(worst);
   }
-  const DType dtype = node.type.dtype;
   const double relative = 2 * terms * unitOf(accumulatorType(dtype));
   NodeId size = magnitude(x);
   if (kind == ReduceKind::Mul) {
     NodeId bound = b.add(scaled(magnitude(y), relative), rounding(y, 2));
     if (e) {
-      const NodeId larger = b.reduce(ReduceKind::Mul, b.add(size, *e), dims);
+      const NodeId larger = combine(ReduceKind::Mul, b.add(size, *e));
       const NodeId spread = b.unary(UnaryKind::Abs, b.sub(larger, magnitude(y)));
       bound = b.add(spread, scaled(larger, 2 * relative + 4 * unitOf(dtype)));
     }
     // Where some of the terms alone leave the range of the accumulator, the order decides.
     const NodeId exponents =
-        b.reduce(ReduceKind::Add, b.unary(UnaryKind::Abs, b.unary(UnaryKind::Log2, size)), dims);
+        combine(ReduceKind::Add, b.unary(UnaryKind::Abs, b.unary(UnaryKind::Log2, size)));
     const double range = accumulatorType(dtype) == DType::F64 ? 1000 : 120;
     return b.select(b.binary(BinaryKind::Gt, exponents, b.like(exponents, range)),
                     b.like(exponents, std::numeric_limits<double>::infinity()), bound);
   }
   if (e)
     size = b.add(size, *e);
-  NodeId bound = b.add(scaled(b.reduce(ReduceKind::Add, size, dims), relative), rounding(y, 2));
+  NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative), rounding(y, 2));
   if (e)
-    bound = b.add(bound, b.reduce(ReduceKind::Add, *e, dims));
+    bound = b.add(bound, combine(ReduceKind::Add, *e));
   return bound;
 }
 
@@ -267,7 +345,7 @@ std::optional<NodeId> Bounds::binary(NodeId y, const Node &node) {
   const NodeId l = node.operands[0], r = node.operands[1];
   const auto kind = static_cast<BinaryKind>(node.attributes.kind);
   const std::optional<NodeId> el = of(l), er = of(r);
-  if (kind == BinaryKind::Pow && !el && !er)
+  if (kind == BinaryKind::Pow && isFloat(node.type.dtype) && !el && !er)
     return rounding(y, 2.0 * static_cast<double>(allowedUlps(node.type.dtype)) + 2);
   if (!el && !er)
     return std::nullopt;

@@ -34,6 +34,14 @@ private:
   std::optional<NodeId> cast(NodeId y, const graph::Node &node);
   std::optional<NodeId> gather(const graph::Node &node);
   std::optional<NodeId> loop(const graph::Node &node);
+  std::optional<NodeId> scan(NodeId y, const graph::Node &node);
+  std::optional<NodeId> sort(const graph::Node &node);
+  std::optional<NodeId> scatter(NodeId y, const graph::Node &node);
+  /// The bound of what combines up to `terms` elements of x; `combine` does so with other tensors.
+  std::optional<NodeId> combined(NodeId y, NodeId x, ReduceKind kind, double terms,
+                                 const std::function<NodeId(ReduceKind, NodeId)> &combine);
+  /// Infinite where a bound is positive, else 0.
+  NodeId infiniteWhereInexact(NodeId bound);
 
   NodeId magnitude(NodeId x);
   NodeId wide(NodeId x) { return b.cast(x, DType::F64); }

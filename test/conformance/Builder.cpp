@@ -110,6 +110,10 @@ std::string_view kindOf(const graph::Node &node) {
     return toString(static_cast<BinaryKind>(node.attributes.kind));
   case Op::Reduce:
     return toString(static_cast<ReduceKind>(node.attributes.kind));
+  case Op::Sort:
+    return toString(static_cast<graph::SortKind>(node.attributes.kind));
+  case Op::Scatter:
+    return toString(static_cast<graph::ScatterKind>(node.attributes.kind));
   default:
     return {};
   }
@@ -126,6 +130,8 @@ std::string printGraph(const graph::Graph &graph) {
       text += " %" + std::to_string(operand);
     if (!node.attributes.dims.empty())
       text += " dims " + zyx::toString(Shape(node.attributes.dims));
+    text += node.attributes.exclusive ? " exclusive" : "";
+    text += node.attributes.reverse ? " reverse" : "";
     if (!node.attributes.name.empty())
       text += " \"" + node.attributes.name + "\"";
     if (node.attributes.splat)

@@ -69,6 +69,19 @@ public:
                            std::optional<NodeId> count = std::nullopt);
   std::vector<NodeId> custom(std::string name, const std::vector<NodeId> &operands,
                              const BuildBody &build);
+  NodeId scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false,
+              bool reverse = false) {
+    return take(graph().scan(kind, x, dim, exclusive, reverse));
+  }
+  NodeId sort(graph::SortKind kind, NodeId x, int64_t dim, bool descending = false) {
+    return take(graph().sort(kind, x, dim, descending));
+  }
+  NodeId scatter(graph::ScatterKind kind, NodeId x, NodeId i, NodeId updates, int64_t dim) {
+    return take(graph().scatter(kind, x, i, updates, dim));
+  }
+  NodeId randomBits(NodeId seed, Shape shape) {
+    return take(graph().randomBits(seed, std::move(shape)));
+  }
 
   NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
   NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
@@ -117,6 +130,7 @@ void addReduceCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);
+void addOrderCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

@@ -43,6 +43,8 @@ static const std::vector<Row> &rows() {
 #define ZYX_GRAPH_UNARY(Name, name) {"unary", #name},
 #define ZYX_GRAPH_BINARY(Name, name) {"binary", #name},
 #define ZYX_GRAPH_REDUCE(Name, name) {"reduce", #name},
+#define ZYX_GRAPH_SORT(Name, name) {"sort", #name},
+#define ZYX_GRAPH_SCATTER(Name, name) {"scatter", #name},
 #include "zyx/Graph/GraphOps.inc"
     };
     std::vector<Row> result;
@@ -127,6 +129,8 @@ static std::optional<Probe> probe(Op op, DType dtype) {
     return p;
   case Op::Permute:
   case Op::Reduce:
+  case Op::Scan:
+  case Op::Sort:
     p.attributes.dims = {0};
     p.operands = {x};
     return p;
@@ -139,6 +143,10 @@ static std::optional<Probe> probe(Op op, DType dtype) {
   case Op::Gather:
     p.attributes.dims = {0};
     p.operands = {x, {DType::I32, {2}}};
+    return p;
+  case Op::Scatter:
+    p.attributes.dims = {0};
+    p.operands = {x, {DType::I32, {2}}, x};
     return p;
   default:
     return std::nullopt;

@@ -32,9 +32,8 @@ static bool accepts(BinaryKind kind, DType dtype) {
   case BinaryKind::Mul:
   case BinaryKind::Div:
   case BinaryKind::Rem:
-    return dtype != DType::Bool;
   case BinaryKind::Pow:
-    return isComputedFloat(dtype);
+    return dtype != DType::Bool;
   case BinaryKind::And:
   case BinaryKind::Or:
   case BinaryKind::Xor:

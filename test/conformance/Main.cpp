@@ -96,6 +96,7 @@ std::vector<Case> collect(const Settings &settings) {
   addIndexCases(all);
   addFoldCases(all);
   addBodyCases(all);
+  addOrderCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;

@@ -65,10 +65,59 @@ static std::optional<NodeId> drawGather(Drawer &d, NodeId x) {
   return d.b.gather(x, indices, dim);
 }
 
+static std::optional<NodeId> drawScan(Drawer &d, NodeId x) {
+  x = d.computable(x);
+  if (d.rank(x) == 0)
+    return std::nullopt;
+  ReduceKind kind =
+      d.random.chance(0.6) ? ReduceKind::Add : d.oneOf({ReduceKind::Max, ReduceKind::Min});
+  if (isInteger(d.type(x).dtype) && d.random.chance(0.2))
+    kind = d.oneOf({ReduceKind::Mul, ReduceKind::Or, ReduceKind::And});
+  return d.b.scan(kind, x, d.drawDim(x), d.random.chance(0.3), d.random.chance(0.3));
+}
+
+static std::optional<NodeId> drawSort(Drawer &d, NodeId x) {
+  x = d.arithmetic(x);
+  if (d.rank(x) == 0)
+    return std::nullopt;
+  const auto kind = d.oneOf({graph::SortKind::Values, graph::SortKind::Indices});
+  return d.b.sort(kind, x, d.drawDim(x), d.random.chance(0.4));
+}
+
+static std::optional<NodeId> drawScatter(Drawer &d, NodeId x) {
+  using graph::ScatterKind;
+  x = d.computable(x);
+  if (d.rank(x) == 0)
+    return std::nullopt;
+  const int64_t dim = d.drawDim(x);
+  Shape shape = d.shape(x);
+  const int64_t extent = shape[static_cast<size_t>(dim)];
+  const int64_t count = 1 + d.random.below(9);
+  // Some indices lie outside.
+  const NodeId indices = d.b.input(conformance::integers(
+      DType::I32, {count}, -1, std::min<int64_t>(extent, 100), d.random));
+  shape[static_cast<size_t>(dim)] = count;
+  if (!d.fits(shape))
+    return std::nullopt;
+  const NodeId updates = d.partner({d.type(x).dtype, shape});
+  const auto kind =
+      d.oneOf({ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min});
+  return d.b.scatter(kind, x, indices, updates, dim);
+}
+
+static std::optional<NodeId> drawRandomBits(Drawer &d, NodeId) {
+  const NodeId seed = d.b.splat(DType::U64, {}, static_cast<double>(d.random.below(1000)));
+  return d.b.randomBits(seed, d.drawShape());
+}
+
 std::span<const Production> combiningProductions() {
   static constexpr Production table[] = {
       {"reduce", 12, drawReduce},
       {"gather", 4, drawGather},
+      {"scan", 3, drawScan},
+      {"sort", 2, drawSort},
+      {"scatter", 3, drawScatter},
+      {"random_bits", 1, drawRandomBits},
   };
   return table;
 }

@@ -37,10 +37,20 @@ enum class ReduceKind : uint8_t {
 #define ZYX_GRAPH_REDUCE(Name, name) Name,
 #include "zyx/Graph/GraphOps.inc"
 };
+enum class ScatterKind : uint8_t {
+#define ZYX_GRAPH_SCATTER(Name, name) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
+enum class SortKind : uint8_t {
+#define ZYX_GRAPH_SORT(Name, name) Name,
+#include "zyx/Graph/GraphOps.inc"
+};
 std::string_view toString(Op op);
 std::string_view toString(UnaryKind kind);
 std::string_view toString(BinaryKind kind);
 std::string_view toString(ReduceKind kind);
+std::string_view toString(ScatterKind kind);
+std::string_view toString(SortKind kind);
 /// Whether a number is that of an op.
 bool isOp(uint8_t number);
 /// The arity of ops that take any number of operands from 1 on.
@@ -90,10 +100,10 @@ inline constexpr int64_t tripsAreData = -1;
 /// What a node has beside its operands. One plain struct for all ops; unused members stay at
 /// their defaults, so that equality and hashing need no switch.
 struct Attributes {
-  /// UnaryKind, BinaryKind or ReduceKind, as a number.
+  /// UnaryKind, BinaryKind, ReduceKind (of scan, too), ScatterKind or SortKind, as a number.
   uint8_t kind = 0;
   /// reduce, flip, window: dimensions, increasing. permute: the operand's dimension for each result
-  /// dimension. gather, iota, concat: one dimension.
+  /// dimension. gather, iota, concat, scan, sort, scatter: one dimension.
   std::vector<int64_t> dims;
   /// pad: per dimension, how many elements are added before the first and after the last (removed,
   /// where negative), and between each two.
@@ -105,6 +115,10 @@ struct Attributes {
   /// custom: the text that configures an implementation.
   std::vector<std::byte> value;
   bool splat = false;
+  /// scan: without the element itself.
+  bool exclusive = false;
+  /// scan: from the last element on. sort: descending.
+  bool reverse = false;
   /// parameter: its name. transfer: the device. custom: which implementation may run it.
   std::string name;
   /// loop, custom: what it evaluates.
@@ -125,8 +139,9 @@ struct Node {
 
 /// Infers the type of a node from its operands, and refuses with a reason what is malformed.
 /// `requested` is the result type as written; ops whose result does not follow from their operands
-/// (constant, parameter, reshape, expand, cast, bitcast, iota) check it, the others ignore it. This
-/// is the only place where shapes and dtypes are inferred: tensors and the MLIR dialect call it.
+/// (constant, parameter, reshape, expand, cast, bitcast, iota, random_bits) check it, the others
+/// ignore it. This is the only place where shapes and dtypes are inferred: tensors and the MLIR
+/// dialect call it.
 ///
 /// Only parameters and constants are held to maxTensorBytes: a view or the operand of a reduce need
 /// not exist in memory (the product inside an 8192^3 matmul has 2 TiB), so every other type must
@@ -212,6 +227,11 @@ public:
                                           std::span<const NodeId> invariants = {});
   Result<std::vector<NodeId>> custom(std::string name, std::string_view config, Body body,
                                      std::span<const NodeId> operands);
+  Result<NodeId> scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false,
+                      bool reverse = false);
+  Result<NodeId> sort(SortKind kind, NodeId x, int64_t dim, bool descending = false);
+  Result<NodeId> scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, int64_t dim);
+  Result<NodeId> randomBits(NodeId seed, Shape shape);
 
   /// Refuses a graph that is no program: an input that is no parameter or is listed twice, an
   /// output without a node or a name, or two outputs of one name.

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Elements.h"
 #include "GroupAxes.h"
+#include "OrderKernels.h"
 #include "SplitViews.h"
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
@@ -406,6 +407,8 @@ ConvertedGroup Emitter::emit(StringRef name) {
 }
 
 FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder) {
+  if (Operation *op = findOrderOp(group))
+    return convertOrderGroup(group, op, name, builder);
   Operation *conflict = nullptr;
   GroupAxes axes(group);
   if (succeeded(axes.analyse(conflict)))

@@ -75,6 +75,7 @@ public:
 private:
   Value divide(Value a, Value b, bool isUnsigned);
   Value remainder(Value a, Value b, bool isUnsigned);
+  Value power(Value a, Value b, bool isUnsigned);
   Value compareKind(BinaryKind kind, Value a, Value b, bool isUnsigned);
   Value floatToInteger(Value x, IntegerType to, bool isUnsigned);
   Value integerToSmall(Value x, Type to, bool isUnsigned);
@@ -179,6 +180,32 @@ Value Tiles::remainder(Value a, Value b, bool isUnsigned) {
   return select(isZero, a, rest);
 }
 
+/// Squares and multiplies, a step per bit of the exponent.
+Value Tiles::power(Value a, Value b, bool isUnsigned) {
+  Type element = getElementTypeOrSelf(a);
+  int64_t width = element.getIntOrFloatBitWidth();
+  Value zero = integer(element, 0), one = integer(element, 1);
+  Value result = one, square = a;
+  // The sign of the exponent is looked at below.
+  for (int64_t bit = 0, end = isUnsigned ? width : width - 1; bit < end; ++bit) {
+    Value digit = make<arith::AndIOp>(b, integer(element, APInt::getOneBitSet(width, bit)));
+    Value isSet = compare(arith::CmpIPredicate::ne, digit, zero);
+    result = select(isSet, make<arith::MulIOp>(result, square), result);
+    if (bit + 1 < end)
+      square = make<arith::MulIOp>(square, square);
+  }
+  if (isUnsigned)
+    return result;
+  // 1 divided by a power of a: 1 of 1, 1 or -1 of -1, and of 0 what a division by it gives.
+  Value minusOne = integer(element, -1);
+  Value isOdd = compare(arith::CmpIPredicate::ne, make<arith::AndIOp>(b, one), zero);
+  Value inverse = select(compare(arith::CmpIPredicate::eq, a, zero), minusOne, zero);
+  inverse = select(compare(arith::CmpIPredicate::eq, a, one), one, inverse);
+  inverse = select(compare(arith::CmpIPredicate::eq, a, minusOne), select(isOdd, minusOne, one),
+                   inverse);
+  return select(compare(arith::CmpIPredicate::slt, b, zero), inverse, result);
+}
+
 Value Tiles::compareKind(BinaryKind kind, Value a, Value b, bool isUnsigned) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
@@ -220,7 +247,7 @@ Value Tiles::binary(BinaryKind kind, Value a, Value b, Type graphElement) {
   case BinaryKind::Rem:
     return isFloat ? make<arith::RemFOp>(a, b) : remainder(a, b, isUnsigned);
   case BinaryKind::Pow:
-    return make<math::PowFOp>(a, b);
+    return isFloat ? make<math::PowFOp>(a, b) : power(a, b, isUnsigned);
   case BinaryKind::Max:
     return isFloat      ? make<arith::MaximumFOp>(a, b)
            : isUnsigned ? make<arith::MaxUIOp>(a, b)

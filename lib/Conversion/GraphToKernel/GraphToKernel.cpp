@@ -82,6 +82,8 @@ LogicalResult Planner::wrapOps(Block &outer) {
     }
     if (!isa<NodeOpInterface>(op))
       return op.emitOpError("cannot be part of a plan");
+    if (isa<RandomBitsOp>(op))
+      return op.emitOpError("must have become element-wise ops: -zyx-search-form-groups does that");
     builder.setInsertionPoint(&op);
     auto group = GroupOp::create(builder, op.getLoc(), op.getResultTypes(), op.getOperands());
     Block &block = group.getBody().empty() ? group.getBody().emplaceBlock() : group.getBlock();
@@ -197,6 +199,9 @@ LogicalResult Planner::launch(GroupOp group) {
       buffer = createAlloc(group.getLoc(), output.getType());
     outs.push_back(buffer);
   }
+  for (const zyx::TensorType &scratch : converted->scratch)
+    outs.push_back(plan::AllocOp::create(builder, group.getLoc(),
+                                         plan::BufferType::get(builder.getContext(), scratch)));
   plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
                          FlatSymbolRefAttr::get(converted->kernel.getSymNameAttr()), ins, outs,
                          builder.getDenseI64ArrayAttr({}),

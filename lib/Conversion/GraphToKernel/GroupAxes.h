@@ -48,6 +48,9 @@ public:
   /// a value along two axes at once in `conflict`.
   mlir::LogicalResult analyse(mlir::Operation *&conflict);
 
+  /// Finds the leaves and splats alone, for a group that is no iteration space.
+  void findLeaves();
+
   struct Axis {
     int64_t extent;
     /// Dimension classes that were collapsed into it, outermost first.
@@ -95,7 +98,6 @@ private:
   /// Not a key that llvm::DenseMap reserves.
   static constexpr Class unit = ~0u - 2;
 
-  void findLeaves();
   mlir::LogicalResult findNeeded();
   void unify();
   mlir::Operation *findConflict();

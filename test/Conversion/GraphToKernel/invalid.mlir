@@ -119,3 +119,35 @@ func.func @in_a_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @not_alone(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %0 = graph.unary exp %a : tensor<4xf32>
+    // expected-error @+1 {{'graph.scan' op reads what its group computes, but is a kernel of its own}}
+    %1 = graph.scan add %0 dim = 0 : tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @not_the_result(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{'graph.sort' op must be the only result of its group}}
+    %0 = graph.sort values %a dim = 0 : tensor<4xf32> -> tensor<4xf32>
+    %1 = graph.unary exp %0 : tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @random(%seed: tensor<ui64>) -> tensor<4xui32> {
+  // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-search-form-groups does that}}
+  %y = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
+  return %y : tensor<4xui32>
+}

@@ -73,3 +73,20 @@ func.func @movement(%x: tensor<4x8xf32>, %fill: tensor<f32>) -> (tensor<6x13xf32
   %5 = graph.bitcast %4 : tensor<4x8xf32> -> tensor<4x8xui32>
   return %1, %2, %3, %5 : tensor<6x13xf32>, tensor<3x8x2xf32>, tensor<16x8xf32>, tensor<4x8xui32>
 }
+
+// CHECK-LABEL: func.func @order
+func.func @order(%x: tensor<4x8xf32>, %i: tensor<3xi64>, %u: tensor<4x3xf32>, %seed: tensor<ui64>) -> (tensor<4x8xf32>, tensor<4x8xi64>, tensor<4x8xf32>, tensor<2x3xui32>) {
+  // CHECK: graph.scan add %{{.*}} dim = 1 : tensor<4x8xf32>
+  %0 = graph.scan add %x dim = 1 : tensor<4x8xf32>
+  // CHECK: graph.scan max %{{.*}} dim = 0 exclusive reverse : tensor<4x8xf32>
+  %1 = graph.scan max %0 dim = 0 exclusive reverse : tensor<4x8xf32>
+  // CHECK: graph.sort values %{{.*}} dim = 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+  %2 = graph.sort values %1 dim = 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+  // CHECK: graph.sort indices %{{.*}} dim = 0 descending : tensor<4x8xf32> -> tensor<4x8xi64>
+  %3 = graph.sort indices %2 dim = 0 descending : tensor<4x8xf32> -> tensor<4x8xi64>
+  // CHECK: graph.scatter mul %{{.*}}[%{{.*}}], %{{.*}} dim = 1 : (tensor<4x8xf32>, tensor<3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+  %4 = graph.scatter mul %2[%i], %u dim = 1 : (tensor<4x8xf32>, tensor<3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
+  // CHECK: graph.random_bits %{{.*}} : tensor<ui64> -> tensor<2x3xui32>
+  %5 = graph.random_bits %seed : tensor<ui64> -> tensor<2x3xui32>
+  return %2, %3, %4, %5 : tensor<4x8xf32>, tensor<4x8xi64>, tensor<4x8xf32>, tensor<2x3xui32>
+}

@@ -66,12 +66,16 @@ TEST(InferTest, Names) {
   EXPECT_EQ(toString(UnaryKind::Rsqrt), "rsqrt");
   EXPECT_EQ(toString(BinaryKind::And), "and");
   EXPECT_EQ(toString(ReduceKind::Or), "or");
+  EXPECT_EQ(toString(ScatterKind::Set), "set");
+  EXPECT_EQ(toString(SortKind::Indices), "indices");
   EXPECT_EQ(arity(Op::Iota), 0);
   EXPECT_EQ(arity(Op::Select), 3);
   EXPECT_EQ(toString(static_cast<Op>(200)), "unknown op");
   EXPECT_EQ(toString(static_cast<UnaryKind>(200)), "unknown unary");
   EXPECT_EQ(toString(static_cast<BinaryKind>(200)), "unknown binary");
   EXPECT_EQ(toString(static_cast<ReduceKind>(200)), "unknown reduce");
+  EXPECT_EQ(toString(static_cast<ScatterKind>(200)), "unknown scatter");
+  EXPECT_EQ(toString(static_cast<SortKind>(200)), "unknown sort");
 }
 
 TEST(InferTest, DTypesOfUnary) {
@@ -92,10 +96,9 @@ TEST(InferTest, DTypesOfUnary) {
 }
 
 TEST(InferTest, DTypesOfBinary) {
-  for (BinaryKind kind :
-       {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem})
+  for (BinaryKind kind : {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div,
+                          BinaryKind::Rem, BinaryKind::Pow})
     EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(kind)), numbers);
-  EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(BinaryKind::Pow)), floats);
   for (BinaryKind kind : {BinaryKind::Max, BinaryKind::Min, BinaryKind::Lt, BinaryKind::Le,
                           BinaryKind::Gt, BinaryKind::Ge, BinaryKind::Eq, BinaryKind::Ne})
     EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(kind)), "bool " + numbers);
@@ -112,8 +115,6 @@ TEST(InferTest, DTypesOfBinary) {
               HasSubstr("both must have the same dtype and shape"));
   EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Rem), {b23, b23})),
             "rem needs numbers, not bool[2, 3]");
-  EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Pow), {{DType::I8, {}}, {DType::I8, {}}})),
-            "pow needs floats, not i8[]");
   EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Xor), {f23, f23})),
             "xor needs bools or integers, not f32[2, 3]");
   EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Shl), {b23, b23})),
@@ -255,6 +256,72 @@ TEST(InferTest, Gather) {
                           {{DType::F32, Shape(10, 1)}, {DType::I8, Shape(8, 1)}})),
             "gather gives f32[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] of rank 17, more "
             "than the largest rank, 16");
+}
+
+TEST(InferTest, Scan) {
+  for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul})
+    EXPECT_EQ(acceptedDTypes(Op::Scan, kindOf(kind, {0})), numbers);
+  for (ReduceKind kind : {ReduceKind::Max, ReduceKind::Min})
+    EXPECT_EQ(acceptedDTypes(Op::Scan, kindOf(kind, {0})), "bool " + numbers);
+  for (ReduceKind kind : {ReduceKind::And, ReduceKind::Or})
+    EXPECT_EQ(acceptedDTypes(Op::Scan, kindOf(kind, {0})), "bool " + integers);
+  Attributes both = kindOf(ReduceKind::Max, {1});
+  both.exclusive = both.reverse = true;
+  EXPECT_EQ(accepted(infer(Op::Scan, both, {f23})), "f32[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Scan, kindOf(ReduceKind::Add, {2}), {f23})),
+            "scan add of f32[2, 3] along [2], which is not one of its dimensions");
+  EXPECT_EQ(refusal(infer(Op::Scan, kindOf(ReduceKind::Mul, {0}), {b23})),
+            "scan mul of bool[2, 3]: the elements must be numbers");
+  EXPECT_EQ(refusal(infer(Op::Scan, kindOf(ReduceKind::Max, {0}), {{DType::F8E5M2, {2}}})),
+            "scan max of f8e5m2[2]: 8-bit floats are storage only, cast them first");
+  EXPECT_EQ(refusal(infer(Op::Scan, kindOf(ReduceKind::Or, {0}), {f23})),
+            "scan or of f32[2, 3]: the elements must be bools or integers");
+  both.kind = static_cast<uint8_t>(ReduceKind::Add);
+  EXPECT_EQ(refusal(infer(Op::Reduce, both, {f23})), "reduce takes no direction");
+}
+
+TEST(InferTest, Sort) {
+  EXPECT_EQ(acceptedDTypes(Op::Sort, kindOf(SortKind::Values, {0})), "bool " + numbers);
+  EXPECT_EQ(accepted(infer(Op::Sort, kindOf(SortKind::Values, {1}), {f23})), "f32[2, 3]");
+  EXPECT_EQ(accepted(infer(Op::Sort, kindOf(SortKind::Indices, {0}), {b23})), "i64[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Sort, dimsOf({}), {f23})),
+            "sort of f32[2, 3] along [], which is not one of its dimensions");
+  EXPECT_EQ(refusal(infer(Op::Sort, dimsOf({0}), {{DType::F8E4M3FN, {2}}})),
+            "sort of f8e4m3fn[2]: 8-bit floats are storage only, cast them first");
+  EXPECT_EQ(refusal(infer(Op::Sort, kindOf(2, {0}), {f23})), "sort has the unknown kind 2");
+  Attributes exclusive = dimsOf({0});
+  exclusive.exclusive = true;
+  EXPECT_EQ(refusal(infer(Op::Sort, exclusive, {f23})), "sort takes no direction");
+}
+
+TEST(InferTest, Scatter) {
+  const TensorType indices{DType::I64, {5}};
+  const auto into = [&](ScatterKind kind, DType dtype) {
+    return infer(Op::Scatter, kindOf(kind, {0}), {{dtype, {2, 3}}, indices, {dtype, {5, 3}}});
+  };
+  for (DType dtype : allDTypes)
+    EXPECT_TRUE(into(ScatterKind::Set, dtype).isOk());
+  EXPECT_EQ(accepted(into(ScatterKind::Max, DType::Bool)), "bool[2, 3]");
+  EXPECT_EQ(refusal(into(ScatterKind::Add, DType::Bool)),
+            "scatter add into bool[2, 3]: the elements must be numbers");
+  EXPECT_EQ(refusal(into(ScatterKind::Min, DType::F8E5M2)),
+            "scatter min into f8e5m2[2, 3]: the elements must be numbers or bools");
+  EXPECT_EQ(refusal(infer(Op::Scatter, kindOf(ScatterKind::Set, {1}), {f23, indices, f23})),
+            "scatter set into f32[2, 3] along dimension 1 by i64[5] takes updates of f32[2, 5], "
+            "not f32[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Scatter, kindOf(ScatterKind::Set, {0}), {f23, f23, f23})),
+            "scatter set into f32[2, 3] by f32[2, 3]: the indices must be integers");
+  EXPECT_EQ(refusal(infer(Op::Scatter, kindOf(ScatterKind::Set, {7}), {f23, indices, f23})),
+            "scatter set into f32[2, 3] along [7], which is not one of its dimensions");
+}
+
+TEST(InferTest, RandomBits) {
+  const TensorType seed{DType::U64, {}};
+  EXPECT_EQ(accepted(infer(Op::RandomBits, {}, {seed}, {DType::U32, {2, 3}})), "u32[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::RandomBits, {}, {f23}, {DType::U32, {2, 3}})),
+            "random_bits of the seed f32[2, 3], which must be u64[]");
+  EXPECT_EQ(refusal(infer(Op::RandomBits, {}, {seed}, f23)),
+            "random_bits gives f32[2, 3], but bits are u32");
 }
 
 TEST(InferTest, Constant) {

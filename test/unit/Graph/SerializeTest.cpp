@@ -242,8 +242,10 @@ TEST(SerializeTest, ForgedNodesAreRefused) {
   bad.dtype = 15;
   EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the unknown dtype 15"));
   bad = x;
-  bad.splat = 2;
-  EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the splat flag 2"));
+  bad.splat = 8;
+  EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the flags 8"));
+  bad.splat = 4;
+  EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 is malformed"));
   bad = x;
   bad.file = 1;
   EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 comes from file 1 of 0"));

@@ -5,6 +5,7 @@
 #ifndef ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
 #define ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
 
+#include "zyx/Base/Shape.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
@@ -16,6 +17,8 @@ struct ConvertedGroup {
   kernel::FuncOp kernel;
   /// Constants that are more than one repeated element.
   llvm::SmallVector<mlir::DenseElementsAttr> constants;
+  /// Memory that the kernel wants for itself: its arguments behind the outputs.
+  llvm::SmallVector<TensorType> scratch;
   /// Arithmetic of the whole launch: 2 per product of a contraction, 1 per other element.
   uint64_t flops = 0;
 };

@@ -42,10 +42,14 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
     }
     ```
 
+    A scan, sort or scatter is alone in its group. Its kernel is in the lowered form at once: a grid of
+    rows, each walked by one program element by element, which a remark of the category `zyx-scalar`
+    says. A sort has a further buffer of indices to merge in.
+
     Parameters become inputs of the plan under their names. A `graph.loop` becomes a `plan.loop` of what
     its body becomes, with buffers for what it carries.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 

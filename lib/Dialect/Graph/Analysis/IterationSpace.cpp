@@ -104,6 +104,12 @@ private:
     }
     Value value = op->getResult(0);
     Classes result = makeClasses(shapeOf(value));
+    if (isOrderOp(op)) {
+      if (ops.size() != 1)
+        return Status::unsupported("a scan, sort or scatter is a kernel of its own");
+      classes[value] = std::move(result);
+      return Status::ok();
+    }
     if (auto gather = dyn_cast<GatherOp>(op)) {
       if (classes.contains(getViewSource(gather.getX())))
         return Status::unsupported("a gather reads what the same kernel computes");

@@ -17,6 +17,8 @@ bool ir::isElementwise(Operation *op) {
   return isa_and_nonnull<UnaryOp, BinaryOp, SelectOp, CastOp>(op);
 }
 
+bool ir::isOrderOp(Operation *op) { return isa_and_nonnull<ScanOp, SortOp, ScatterOp>(op); }
+
 Value ir::getViewSource(Value value) {
   while (isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

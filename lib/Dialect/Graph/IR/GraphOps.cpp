@@ -90,6 +90,24 @@ static graph::Attributes toPlain(const TransferOp::Properties &properties) {
     attributes.name = properties.device.str();
   return attributes;
 }
+static graph::Attributes toPlain(const ScanOp::Properties &properties) {
+  graph::Attributes attributes = dimAttributes(properties.dim);
+  attributes.kind = static_cast<uint8_t>(properties.kind);
+  attributes.exclusive = bool(properties.exclusive);
+  attributes.reverse = bool(properties.reverse);
+  return attributes;
+}
+static graph::Attributes toPlain(const SortOp::Properties &properties) {
+  graph::Attributes attributes = dimAttributes(properties.dim);
+  attributes.kind = static_cast<uint8_t>(properties.kind);
+  attributes.reverse = bool(properties.descending);
+  return attributes;
+}
+static graph::Attributes toPlain(const ScatterOp::Properties &properties) {
+  graph::Attributes attributes = dimAttributes(properties.dim);
+  attributes.kind = static_cast<uint8_t>(properties.kind);
+  return attributes;
+}
 static graph::Attributes toPlain(const ParameterOp::Properties &properties) {
   graph::Attributes attributes;
   attributes.name = properties.name.str();
@@ -176,6 +194,9 @@ ZYX_INFERRED(Pad)
 ZYX_INFERRED(Window)
 ZYX_INFERRED(Concat)
 ZYX_INFERRED(Transfer)
+ZYX_INFERRED(Scan)
+ZYX_INFERRED(Sort)
+ZYX_INFERRED(Scatter)
 #undef ZYX_INFERRED
 
 LogicalResult ConstantOp::verify() { return verifyNode(*this); }
@@ -185,6 +206,7 @@ LogicalResult ReshapeOp::verify() { return verifyNode(*this); }
 LogicalResult ExpandOp::verify() { return verifyNode(*this); }
 LogicalResult CastOp::verify() { return verifyNode(*this); }
 LogicalResult BitcastOp::verify() { return verifyNode(*this); }
+LogicalResult RandomBitsOp::verify() { return verifyNode(*this); }
 
 //===----------------------------------------------------------------------===//
 // Folding

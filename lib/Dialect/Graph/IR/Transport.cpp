@@ -269,6 +269,18 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
   case graph::Op::Loop:
   case graph::Op::Custom:
     break;
+  case graph::Op::Scan:
+    return ScanOp::create(builder, loc, type, static_cast<ReduceKind>(attributes.kind),
+                          operands[0], attributes.dims[0], attributes.exclusive,
+                          attributes.reverse);
+  case graph::Op::Sort:
+    return SortOp::create(builder, loc, type, static_cast<SortKind>(attributes.kind),
+                          operands[0], attributes.dims[0], attributes.reverse);
+  case graph::Op::Scatter:
+    return ScatterOp::create(builder, loc, type, static_cast<ScatterKind>(attributes.kind),
+                             operands[0], operands[1], operands[2], attributes.dims[0]);
+  case graph::Op::RandomBits:
+    return RandomBitsOp::create(builder, loc, type, operands[0]);
   }
   return {};
 }

@@ -29,7 +29,8 @@ class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;
 
-  /// The space of computing ops (element-wise ops, reduces, gathers and such views as are results)
+  /// The space of computing ops (element-wise ops, reduces, gathers, ops that are a kernel of their
+  /// own, and such views as are results)
   /// in their order in the block. `outputs` are the values among theirs that leave the set. Fails
   /// with the reason why they are no one kernel.
   static Result<IterationSpace> compute(const Ops &ops, mlir::ValueRange outputs);

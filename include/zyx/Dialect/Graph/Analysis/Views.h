@@ -14,6 +14,10 @@ bool isView(mlir::Operation *op);
 /// A unary, binary, select or cast.
 bool isElementwise(mlir::Operation *op);
 
+/// A scan, sort or scatter: what each element is hangs on the order of others, so that it is a
+/// kernel of its own.
+bool isOrderOp(mlir::Operation *op);
+
 /// The value that is left when the views in front of it are taken off.
 mlir::Value getViewSource(mlir::Value value);
 

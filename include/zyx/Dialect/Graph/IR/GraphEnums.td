@@ -66,7 +66,7 @@ defvar Graph_BinaryKinds = [
   Graph_Binary<"Mul", 2, "mul", numberTypes, "a * b; integers wrap">,
   Graph_Binary<"Div", 3, "div", numberTypes, "a / b; integers truncate, a / 0 has all bits set (-1 signed), the smallest signed integer / -1 is itself">,
   Graph_Binary<"Rem", 4, "rem", numberTypes, "the remainder of the truncated quotient, with the sign of a; a rem 0 = a for integers, NaN for floats">,
-  Graph_Binary<"Pow", 5, "pow", floatTypes, "a to the b, as C's pow">,
+  Graph_Binary<"Pow", 5, "pow", numberTypes, "a to the b; of floats as C's pow; integers wrap, a to the 0 is 1, and for b < 0 it is 1 div (a to the -b) without wrapping: 1 or -1 of those, all bits set of 0, else 0">,
   Graph_Binary<"Max", 6, "max", allTypes, "the larger one; NaN where either is NaN; +0 is larger than -0; or for bools">,
   Graph_Binary<"Min", 7, "min", allTypes, "the smaller one; NaN where either is NaN; -0 is smaller than +0; and for bools">,
   Graph_Binary<"And", 8, "and", bitTypes, "bitwise and">,
@@ -98,6 +98,31 @@ defvar Graph_ReduceKinds = [
 ];
 def Graph_ReduceKind : I32Enum<"ReduceKind", "how a reduce combines",
                                !foreach(kind, Graph_ReduceKinds, !cast<EnumCase>(kind))> {
+  let cppNamespace = "::zyx::graph::ir";
+}
+
+class Graph_Scatter<string name, int number, string keyword, string types, string text>
+    : Graph_Kind<name, number, keyword, types, text>;
+defvar Graph_ScatterKinds = [
+  Graph_Scatter<"Set", 0, "set", "all", "the update; of several for one element, the last">,
+  Graph_Scatter<"Add", 1, "add", numberTypes, "element + update, as binary add">,
+  Graph_Scatter<"Max", 2, "max", allTypes, "the larger one, as binary max">,
+  Graph_Scatter<"Min", 3, "min", allTypes, "the smaller one, as binary min">,
+  Graph_Scatter<"Mul", 4, "mul", numberTypes, "element * update, as binary mul">,
+];
+def Graph_ScatterKind : I32Enum<"ScatterKind", "what a scatter makes of an element and an update",
+                                !foreach(kind, Graph_ScatterKinds, !cast<EnumCase>(kind))> {
+  let cppNamespace = "::zyx::graph::ir";
+}
+
+class Graph_Sort<string name, int number, string keyword, string types, string text>
+    : Graph_Kind<name, number, keyword, types, text>;
+defvar Graph_SortKinds = [
+  Graph_Sort<"Values", 0, "values", allTypes, "the elements in their new order, of the operand's type">,
+  Graph_Sort<"Indices", 1, "indices", allTypes, "where along `dim` each of them was, as i64">,
+];
+def Graph_SortKind : I32Enum<"SortKind", "what a sort gives",
+                               !foreach(kind, Graph_SortKinds, !cast<EnumCase>(kind))> {
   let cppNamespace = "::zyx::graph::ir";
 }
 

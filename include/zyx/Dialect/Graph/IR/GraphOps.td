@@ -373,6 +373,96 @@ def Graph_GatherOp : Graph_InferredOp<"gather", 11, 2> {
 }
 
 //===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+def Graph_ScanOp : Graph_InferredOp<"scan", 17, 1> {
+  let summary = "Running combination along a dimension";
+  let description = [{
+    Element j along `dim` combines the elements 0 to j, `exclusive` those before j, and `reverse` counts
+    from the last one. The kinds are those of `graph.reduce`: integers wrap, max and min propagate NaN
+    to every element behind it, f16 and bf16 sums and products accumulate in f32, and each element is
+    rounded once. In a floating-point sum or product the order of the terms is as free as in a reduce.
+
+    What an exclusive scan begins with is the identity: 0 (add, or), 1 (mul), all bits set (and), and
+    the smallest (max) or largest (min) value of the type, infinite where it has infinities. An
+    inclusive scan begins with the first element itself, so that -0 stays -0.
+
+    ```mlir
+    %y = graph.scan add %x dim = 1 : tensor<4x8xf32>
+    %z = graph.scan max %x dim = 0 exclusive reverse : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins EnumProp<Graph_ReduceKind>:$kind, Graph_Tensor:$x, I64Attr:$dim,
+                   UnitAttr:$exclusive, UnitAttr:$reverse);
+  let assemblyFormat = [{
+    $kind $x `dim` `=` $dim (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)
+  }];
+}
+
+def Graph_SortOp : Graph_InferredOp<"sort", 18, 1> {
+  let summary = "Elements along a dimension in ascending or descending order";
+  let description = Graph_KindTable<!foreach(k, Graph_SortKinds, !cast<Graph_Kind>(k))>.rows # [{
+
+
+Stable: elements that compare equal (-0 and +0 do) keep their order, in descending sorts too. NaN
+stands last in ascending and in descending order, in the order of the operand. Of bools, false is
+the smaller.
+
+```mlir
+%y = graph.sort values %x dim = 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+%i = graph.sort indices %x dim = 1 descending : tensor<4x8xf32> -> tensor<4x8xi64>
+```
+  }];
+  let arguments = (ins EnumProp<Graph_SortKind>:$kind, Graph_Tensor:$x, I64Attr:$dim,
+                   UnitAttr:$descending);
+  let assemblyFormat = [{
+    $kind $x `dim` `=` $dim (`descending` $descending^)? attr-dict `:` type($x) `->` type($result)
+  }];
+}
+
+def Graph_ScatterOp : Graph_InferredOp<"scatter", 19, 3> {
+  let summary = "Writes slices of a tensor at indices that are data";
+  let description = Graph_KindTable<!foreach(k, Graph_ScatterKinds, !cast<Graph_Kind>(k))>.rows # [{
+
+
+The inverse of `graph.gather`: `updates` has the type that a gather from `x` with these indices and
+this `dim` has. The result is `x`, where for every `p..., i..., q...` of the updates the element
+`[p..., indices[i...], q...]` is replaced by what `kind` makes of it and `updates[p..., i..., q...]`.
+It is as if this happened one by one in row-major order of the updates; the order of floating-point
+add and mul is free, and each step rounds as the binary op does. An index below 0, or not below the
+extent, drops its updates.
+
+```mlir
+%y = graph.scatter add %x[%i], %u dim = 0
+  : (tensor<100x8xf32>, tensor<5xi64>, tensor<5x8xf32>) -> tensor<100x8xf32>
+```
+  }];
+  let arguments = (ins EnumProp<Graph_ScatterKind>:$kind, Graph_Tensor:$x, Graph_Tensor:$indices,
+                   Graph_Tensor:$updates, I64Attr:$dim);
+  let assemblyFormat = [{
+    $kind $x `[` $indices `]` `,` $updates `dim` `=` $dim attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Graph_RandomBitsOp : Graph_NodeOp<"random_bits", 20, 1> {
+  let summary = "Bits of a counter-based generator";
+  let description = [{
+    Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+    The key is the low and the high word of `seed`, a rank-0 tensor of u64. Element n of the result in
+    row-major order is word n mod 4 of the block whose 128-bit counter is n / 4. Every device gives the
+    same bits. Integers and uniforms are made of them by ordinary ops; other streams by other seeds.
+
+    ```mlir
+    %bits = graph.random_bits %seed : tensor<ui64> -> tensor<4x8xui32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$seed);
+  let assemblyFormat = "$seed attr-dict `:` type($seed) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
 

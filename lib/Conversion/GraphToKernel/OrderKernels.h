@@ -1,0 +1,23 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_CONVERSION_GRAPHTOKERNEL_ORDERKERNELS_H
+#define ZYX_LIB_CONVERSION_GRAPHTOKERNEL_ORDERKERNELS_H
+
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+
+namespace zyx::lowering {
+
+/// The scan, sort or scatter that a group has, or null.
+mlir::Operation *findOrderOp(graph::ir::GroupOp group);
+
+/// The kernel of a group with such an op, which must be its only computing op. It walks rows
+/// element by element in the lowered form: the order of elements is its meaning, which tiles do not
+/// have.
+mlir::FailureOr<ConvertedGroup> convertOrderGroup(graph::ir::GroupOp group, mlir::Operation *op,
+                                                  llvm::StringRef name, mlir::OpBuilder &builder);
+
+} // namespace zyx::lowering
+
+#endif // ZYX_LIB_CONVERSION_GRAPHTOKERNEL_ORDERKERNELS_H

@@ -1,0 +1,312 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// scan, sort, scatter and random_bits.
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+
+#include <limits>
+#include <span>
+
+namespace zyx::conformance {
+
+using graph::ScatterKind;
+using graph::SortKind;
+
+static std::string named(std::string_view what, std::string_view kind, DType dtype) {
+  return std::string(what) + "." + std::string(kind) + "." + std::string(toString(dtype));
+}
+
+/// Hurting values in rows: specials, then random bit patterns.
+static NodeId hurtingRows(Builder &b, DType dtype, Shape shape) {
+  HostTensor values = hurting(dtype, *numElements(shape) + 64, b.random);
+  values.data.resize(static_cast<size_t>(*numElements(shape) * byteSize(dtype)));
+  values.type.shape = std::move(shape);
+  return b.input(std::move(values));
+}
+
+struct Form {
+  Shape shape;
+  int64_t dim;
+};
+static const Form forms[] = {{{100}, 0},  {{7, 33}, 0}, {{3, 5, 17}, 1}, {{2, 257}, 1},
+                             {{1}, 0},    {{7, 33}, 1}, {{5, 1}, 1},     {{0}, 0},
+                             {{4, 0}, 0}, {{0, 3}, 1}};
+/// All of them for some dtypes, the first ones for the others: a form is a kernel.
+static std::span<const Form> formsOf(DType dtype) {
+  const bool isCommon = dtype == DType::F32 || dtype == DType::I32;
+  return std::span(forms).first(isCommon ? std::size(forms) : 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+static bool accepts(ReduceKind kind, DType dtype) {
+  switch (kind) {
+  case ReduceKind::Add:
+  case ReduceKind::Mul:
+    return dtype != DType::Bool && !isStorageOnly(dtype);
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return !isStorageOnly(dtype);
+  case ReduceKind::And:
+  case ReduceKind::Or:
+    return !isFloat(dtype);
+  }
+  return false;
+}
+
+static void addScan(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
+  if (!accepts(kind, dtype))
+    return;
+  const bool isArithmetic = kind == ReduceKind::Add || kind == ReduceKind::Mul;
+  cases.push_back({named("scan", toString(kind), dtype), [=](Builder &b) {
+                     std::vector<NodeId> outputs;
+                     for (const Form &form : formsOf(dtype)) {
+                       const NodeId x = !isArithmetic || !isFloat(dtype)
+                                            ? hurtingRows(b, dtype, form.shape)
+                                        : kind == ReduceKind::Mul ? b.one(dtype, form.shape)
+                                                                  : b.x(dtype, form.shape);
+                       for (const bool exclusive : {false, true})
+                         for (const bool reverse : {false, true})
+                           outputs.push_back(b.scan(kind, x, form.dim, exclusive, reverse));
+                     }
+                     return outputs;
+                   }});
+}
+
+static void addScanForms(std::vector<Case> &cases) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64})
+    cases.push_back({"scan.specials." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId x = b.input(makeTensor(dtype, {4, 4},
+                                                           {-0.0, 0.0, -0.0, 1, inf, 1, -inf, 2, 1,
+                                                            nan, 2, inf, -0.0, -0.0, -0.0, -0.0}));
+                       std::vector<NodeId> outputs;
+                       for (ReduceKind kind :
+                            {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min})
+                         for (const bool exclusive : {false, true})
+                           outputs.push_back(b.scan(kind, x, 1, exclusive));
+                       return outputs;
+                     }});
+  cases.push_back({"scan.views", [](Builder &b) {
+                     const NodeId x = b.x(DType::I32, {6, 4, 5});
+                     const NodeId flat = b.reshape(b.permute(x, {1, 0, 2}), {4, 30});
+                     const NodeId row = b.expand(b.x(DType::I32, {1, 9}), {3, 9});
+                     const NodeId count = b.reshape(b.iota({DType::I32, {12}}, 0), {3, 4});
+                     return std::vector<NodeId>{
+                         b.scan(ReduceKind::Add, flat, 1),
+                         b.scan(ReduceKind::Add, flat, 0),
+                         b.scan(ReduceKind::Add, row, 0),
+                         b.scan(ReduceKind::Add, count, 1),
+                         b.scan(ReduceKind::Add, b.splat(DType::I32, {7, 3}, 2), 0),
+                         b.permute(b.scan(ReduceKind::Max, x, 1), {2, 1, 0})};
+                   }});
+  cases.push_back({"scan.computed", [](Builder &b) {
+                     // Between producers and consumers; used twice, and of one another.
+                     const NodeId x = b.x(DType::F32, {17, 33});
+                     const NodeId sums = b.scan(ReduceKind::Add, b.mul(x, x), 1);
+                     const NodeId largest = b.scan(ReduceKind::Max, sums, 0, false, true);
+                     return std::vector<NodeId>{sums, b.sub(largest, sums),
+                                                b.reduce(ReduceKind::Max, largest, {1})};
+                   }});
+}
+
+//===----------------------------------------------------------------------===//
+// Sort
+//===----------------------------------------------------------------------===//
+
+static void addSort(std::vector<Case> &cases, DType dtype) {
+  if (isStorageOnly(dtype))
+    return;
+  for (SortKind kind : {SortKind::Values, SortKind::Indices})
+    cases.push_back({named("sort", toString(kind), dtype), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       for (const Form &form : formsOf(dtype)) {
+                         const NodeId x = hurtingRows(b, dtype, form.shape);
+                         // Many equal elements show whether it is stable.
+                         const NodeId few = b.cast(
+                             b.input(integers(DType::I32, form.shape, 0, 3, b.random)), dtype);
+                         for (const bool descending : {false, true}) {
+                           outputs.push_back(b.sort(kind, x, form.dim, descending));
+                           outputs.push_back(b.sort(kind, few, form.dim, descending));
+                         }
+                       }
+                       return outputs;
+                     }});
+}
+
+static void addSortForms(std::vector<Case> &cases) {
+  cases.push_back({"sort.zeros-and-nans", [](Builder &b) {
+                     const double nan = std::numeric_limits<double>::quiet_NaN();
+                     const NodeId x = b.input(
+                         makeTensor(DType::F32, {2, 6},
+                                    {0.0, -0.0, nan, 0.0, -0.0, -1, nan, nan, 3, nan, 1, 2}));
+                     return std::vector<NodeId>{
+                         b.sort(SortKind::Indices, x, 1), b.sort(SortKind::Indices, x, 1, true),
+                         b.sort(SortKind::Values, x, 1), b.sort(SortKind::Values, x, 0, true)};
+                   }});
+  cases.push_back({"sort.views", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {6, 4, 5});
+                     const NodeId flat = b.reshape(b.permute(x, {1, 0, 2}), {4, 30});
+                     const NodeId row = b.expand(b.x(DType::F32, {1, 9}), {3, 9});
+                     return std::vector<NodeId>{
+                         b.sort(SortKind::Values, flat, 1), b.sort(SortKind::Indices, flat, 0),
+                         b.sort(SortKind::Indices, row, 0), b.sort(SortKind::Values, row, 1, true)};
+                   }});
+  for (const int64_t extent : {2, 3, 63, 64, 65, 1000})
+    cases.push_back({"sort.extent." + std::to_string(extent), [=](Builder &b) {
+                       const NodeId x = b.x(DType::F32, {2, extent});
+                       return std::vector<NodeId>{b.sort(SortKind::Values, x, 1),
+                                                  b.sort(SortKind::Indices, x, 1, true)};
+                     }});
+}
+
+/// The k largest of each row, with their places: the beginning of a sort.
+static void addTopK(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::I32})
+    cases.push_back({"top-k." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId x = hurtingRows(b, dtype, {33, 100});
+                       const NodeId first = b.iota({DType::I32, {5}}, 0);
+                       const NodeId places =
+                           b.gather(b.sort(SortKind::Indices, x, 1, true), first, 1);
+                       const NodeId values =
+                           b.gather(b.sort(SortKind::Values, x, 1, true), first, 1);
+                       return std::vector<NodeId>{values, places};
+                     }});
+}
+
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+static bool accepts(ScatterKind kind, DType dtype) {
+  if (kind == ScatterKind::Set)
+    return true;
+  if (kind == ScatterKind::Add || kind == ScatterKind::Mul)
+    return dtype != DType::Bool && !isStorageOnly(dtype);
+  return !isStorageOnly(dtype);
+}
+
+static void addScatter(std::vector<Case> &cases, ScatterKind kind, DType dtype) {
+  if (!accepts(kind, dtype))
+    return;
+  const bool isFree = isFloat(dtype) && (kind == ScatterKind::Add || kind == ScatterKind::Mul);
+  cases.push_back({named("scatter", toString(kind), dtype), [=](Builder &b) {
+                     const auto data = [&](const Shape &shape) {
+                       return !isFree                    ? hurtingRows(b, dtype, shape)
+                              : kind == ScatterKind::Mul ? b.one(dtype, shape)
+                                                         : b.x(dtype, shape);
+                     };
+                     std::vector<NodeId> outputs;
+                     const auto add = [&](const Shape &shape, int64_t dim, const Shape &at,
+                                          const Shape &update) {
+                       const NodeId x = data(shape);
+                       const int64_t extent = shape[static_cast<size_t>(dim)];
+                       const NodeId indices =
+                           b.input(integers(DType::I32, at, -2, extent + 1, b.random));
+                       outputs.push_back(b.scatter(kind, x, indices, data(update), dim));
+                     };
+                     add({10}, 0, {30}, {30});
+                     add({10}, 0, {}, {});
+                     add({7, 100}, 0, {9}, {9, 100});
+                     add({7, 33}, 1, {50}, {7, 50});
+                     add({3, 5, 17}, 1, {2, 4}, {3, 2, 4, 17});
+                     add({4}, 0, {0}, {0});
+                     add({0, 3}, 0, {4}, {4, 3});
+                     add({3, 0}, 0, {4}, {4, 0});
+                     return outputs;
+                   }});
+}
+
+static void addScatterForms(std::vector<Case> &cases) {
+  for (DType index : allDTypes)
+    if (isInteger(index))
+      cases.push_back(
+          {"scatter.indices." + std::string(toString(index)), [=](Builder &b) {
+             const HostTensor all = specials(index);
+             const int64_t n = all.type.shape[0];
+             const NodeId at = b.input(all);
+             return std::vector<NodeId>{
+                 b.scatter(ScatterKind::Set, b.x(DType::F32, {7, 5}), at, b.x(DType::F32, {n, 5}),
+                           0),
+                 b.scatter(ScatterKind::Add, b.x(DType::I32, {300}), at, b.x(DType::I32, {n}), 0)};
+           }});
+  cases.push_back({"scatter.histogram", [](Builder &b) {
+                     const NodeId at = b.input(integers(DType::U8, {1000}, 0, 15, b.random));
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Add,
+                                                          b.splat(DType::I32, {16}, 0), at,
+                                                          b.splat(DType::I32, {1000}, 1), 0)};
+                   }});
+  cases.push_back({"scatter.inverse-permutation", [](Builder &b) {
+                     // Puts what a sort moved back where it was.
+                     const NodeId x = b.x(DType::F32, {100});
+                     const NodeId order = b.sort(SortKind::Indices, x, 0);
+                     const NodeId sorted = b.gather(x, order, 0);
+                     return std::vector<NodeId>{
+                         b.scatter(ScatterKind::Set, b.like(x, 0), order, sorted, 0)};
+                   }});
+  cases.push_back({"scatter.views", [](Builder &b) {
+                     const NodeId x = b.permute(b.x(DType::I32, {6, 5}), {1, 0});
+                     const NodeId at = b.reshape(b.iota({DType::I64, {6}}, 0), {3, 2});
+                     const NodeId u = b.expand(b.x(DType::I32, {5, 1, 1}), {5, 3, 2});
+                     return std::vector<NodeId>{
+                         b.scatter(ScatterKind::Add, x, at, u, 1),
+                         b.scatter(ScatterKind::Max, b.add(x, x), at, b.mul(u, u), 1)};
+                   }});
+}
+
+//===----------------------------------------------------------------------===//
+// Random bits
+//===----------------------------------------------------------------------===//
+
+static void addRandomBits(std::vector<Case> &cases) {
+  cases.push_back({"random_bits.words", [](Builder &b) {
+                     std::vector<NodeId> outputs;
+                     const NodeId zero = b.splat(DType::U64, {}, 0);
+                     HostTensor value = makeTensor(DType::U64, {}, {0});
+                     for (std::byte &byte : value.data)
+                       byte = static_cast<std::byte>(b.random.bits());
+                     const NodeId seed = b.input(std::move(value));
+                     for (const Shape &shape : {Shape{}, Shape{1}, Shape{4}, Shape{3, 5, 7},
+                                                Shape{0}, Shape{1000}, Shape{2, 1, 33}})
+                       for (const NodeId s : {zero, seed})
+                         outputs.push_back(b.randomBits(s, shape));
+                     return outputs;
+                   }});
+  cases.push_back({"random_bits.uniform", [](Builder &b) {
+                     // 24 bits make a float of [0, 1); the seed of the second draw is computed.
+                     const NodeId seed = b.input(makeTensor(DType::U64, {}, {12345}));
+                     const auto uniform = [&](NodeId s) {
+                       const NodeId bits = b.randomBits(s, {17, 33});
+                       const NodeId high = b.binary(BinaryKind::Shr, bits, b.like(bits, 8));
+                       const NodeId wide = b.cast(high, DType::F32);
+                       return b.mul(wide, b.like(wide, 0x1p-24));
+                     };
+                     return std::vector<NodeId>{uniform(seed),
+                                                uniform(b.add(seed, b.like(seed, 1))),
+                                                b.reduce(ReduceKind::Max, uniform(seed), {1})};
+                   }});
+}
+
+void addOrderCases(std::vector<Case> &cases) {
+  for (DType dtype : allDTypes) {
+    for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min,
+                            ReduceKind::And, ReduceKind::Or})
+      addScan(cases, kind, dtype);
+    addSort(cases, dtype);
+    for (ScatterKind kind :
+         {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min, ScatterKind::Mul})
+      addScatter(cases, kind, dtype);
+  }
+  addScanForms(cases);
+  addSortForms(cases);
+  addTopK(cases);
+  addScatterForms(cases);
+  addRandomBits(cases);
+}
+
+} // namespace zyx::conformance
