@@ -66,11 +66,13 @@ static std::optional<NodeId> drawGather(Drawer &d, NodeId x) {
 }
 
 static std::optional<NodeId> drawScan(Drawer &d, NodeId x) {
-  x = d.computable(x);
+  x = d.arithmetic(x);
   if (d.rank(x) == 0)
     return std::nullopt;
-  ReduceKind kind =
-      d.random.chance(0.6) ? ReduceKind::Add : d.oneOf({ReduceKind::Max, ReduceKind::Min});
+  const bool isBool = d.type(x).dtype == DType::Bool;
+  ReduceKind kind = !isBool && d.random.chance(0.6)
+                        ? ReduceKind::Add
+                        : d.oneOf({ReduceKind::Max, ReduceKind::Min});
   if (isInteger(d.type(x).dtype) && d.random.chance(0.2))
     kind = d.oneOf({ReduceKind::Mul, ReduceKind::Or, ReduceKind::And});
   return d.b.scan(kind, x, d.drawDim(x), d.random.chance(0.3), d.random.chance(0.3));
@@ -86,7 +88,7 @@ static std::optional<NodeId> drawSort(Drawer &d, NodeId x) {
 
 static std::optional<NodeId> drawScatter(Drawer &d, NodeId x) {
   using graph::ScatterKind;
-  x = d.computable(x);
+  x = d.arithmetic(x);
   if (d.rank(x) == 0)
     return std::nullopt;
   const int64_t dim = d.drawDim(x);
@@ -100,8 +102,9 @@ static std::optional<NodeId> drawScatter(Drawer &d, NodeId x) {
   if (!d.fits(shape))
     return std::nullopt;
   const NodeId updates = d.partner({d.type(x).dtype, shape});
-  const auto kind =
-      d.oneOf({ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min});
+  const bool isBool = d.type(x).dtype == DType::Bool;
+  const auto kind = d.oneOf({ScatterKind::Set, isBool ? ScatterKind::Set : ScatterKind::Add,
+                             ScatterKind::Max, ScatterKind::Min});
   return d.b.scatter(kind, x, indices, updates, dim);
 }
 

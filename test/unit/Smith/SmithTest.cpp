@@ -83,7 +83,8 @@ TEST(DrawerTest, GraphsVerifyAndEveryTableIsUsed) {
     }
   }
   for (Op op : {Op::Constant, Op::Parameter, Op::Reshape, Op::Expand, Op::Permute, Op::Reduce,
-                Op::Cast, Op::Unary, Op::Binary, Op::Select, Op::Iota, Op::Gather})
+                Op::Cast, Op::Unary, Op::Binary, Op::Select, Op::Iota, Op::Gather,
+                Op::Scan, Op::Sort, Op::Scatter, Op::RandomBits})
     EXPECT_TRUE(ops.contains(op)) << toString(op);
   EXPECT_EQ(dtypes.size(), std::size(conformance::allDTypes));
 }
