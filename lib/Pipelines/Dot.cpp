@@ -22,8 +22,19 @@ std::string describe(Type type) {
   return inner.str();
 }
 
-/// The op as it prints, up to its types and without its operands: "reduce add dims = [1]".
+/// The op as it prints, up to its types and without its operands: "reduce add dims = [1]". An op with
+/// a body prints arguments of it in the same line, and is its name and its attributes.
 std::string describe(Operation *op) {
+  if (op->getNumRegions() != 0) {
+    std::string words = op->getName().stripDialect().str();
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      if (attribute.getName() != "operandSegmentSizes") {
+        llvm::raw_string_ostream stream(words);
+        stream << ' ' << attribute.getName().getValue() << " = ";
+        attribute.getValue().print(stream, /*elideType=*/true);
+      }
+    return words;
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   op->print(stream, OpPrintingFlags().useLocalScope().skipRegions().elideLargeElementsAttrs(8));

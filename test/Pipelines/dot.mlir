@@ -4,6 +4,7 @@
 // RUN: zyx-compile %s --dump-dot=plan | FileCheck %s --check-prefix=PLAN
 // RUN: zyx-translate --to-dot %s | FileCheck %s --check-prefix=GRAPH
 // RUN: zyx-opt %s --zyx-compile='stop-after=plan' | zyx-translate --to-dot | FileCheck %s --check-prefix=PLAN
+// RUN: zyx-compile %source_dir/examples/recurrent.mlir --dump-dot=graph | FileCheck %s --check-prefix=BODY
 // RUN: not zyx-compile %s --dump-dot=lowered 2>&1 | FileCheck %s --check-prefix=PHASE
 // RUN: not zyx-compile %s --dump-dot=plan --stop-after=plan 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: echo 'module {}' | not zyx-translate --to-dot 2>&1 | FileCheck %s --check-prefix=EMPTY
@@ -56,6 +57,14 @@ func.func @centre(%x: tensor<64x32xf32> {graph.name = "x"}) -> (tensor<32xf32> {
 // PLAN-DAG: n0 -> n2 [label="f32[64x32]"]
 // PLAN-DAG: n1 -> n2 [label="f32[64] at 0"]
 // PLAN: n2 -> n3 [label="f32[32]"]
+
+// BODY: n[[#LOOP:]] [label="loop{{.*}} = 16{{.*}}\n4x8xf32"]
+// BODY-NEXT: subgraph cluster_0 {
+// BODY-NEXT: label="loop"
+// BODY-NEXT: n[[#COUNT:]] [label="argument 0\ni64", shape=ellipse]
+// BODY: label="unary tanh\n4x8xf32"]
+// BODY-NEXT: {{^  [}]}}
+// BODY: n[[#COUNT]] -> n
 
 // PHASE: error: invalid argument: phase 'lowered' is not drawn; graph, groups and plan are
 // BOTH: error: invalid argument: --dump-dot and --stop-after exclude each other
