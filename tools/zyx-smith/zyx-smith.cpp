@@ -32,9 +32,10 @@ constexpr const char *help =
     "  --time=SECONDS   begin no more graphs after that (default: no limit)\n"
     "  --jobs=N         processes (default: 2)\n"
     "  --batch=N        graphs compiled as one program (default: 48; always 1 with schedules)\n"
+    "  --max-refused=N  fail where more graphs of one device and way are refused\n"
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
     "  --print          print the graph of --seed, and run nothing\n"
-    "Exits with 1 if an answer is wrong or a graph ends the process.\n";
+    "Exits with 1 if an answer is wrong, a graph ends the process, or too many are refused.\n";
 
 struct Settings {
   std::vector<std::string> devices;
@@ -43,6 +44,7 @@ struct Settings {
   int64_t count = 300;
   double time = 0;
   RunOptions run;
+  int64_t maxRefused = INT64_MAX;
   std::string folder;
   bool print = false;
 };
@@ -70,6 +72,8 @@ bool parseOption(std::string_view option, Settings &settings) {
     return parseNumber(value, settings.run.jobs) && settings.run.jobs > 0;
   else if (name == "--batch")
     return parseNumber(value, settings.run.batch) && settings.run.batch > 0;
+  else if (name == "--max-refused")
+    return parseNumber(value, settings.maxRefused);
   else if (name == "--reduce" && !value.empty())
     settings.folder = value;
   else if (option == "--print")
@@ -211,7 +215,9 @@ int main(int argc, char **argv) {
       if (!late())
         good &= run(column, settings.seed + static_cast<uint64_t>(done),
                     std::min(chunk, settings.count - done), settings);
-  for (const Column &column : columns)
+  for (Column &column : columns) {
     print(column);
+    good &= column.counts[Outcome::Refused] <= settings.maxRefused;
+  }
   return good ? 0 : 1;
 }
