@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "DecomposeMovement.h"
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
 #include "PrepareOps.h"
@@ -155,8 +156,11 @@ struct BodyBuilder {
       if (isView(chain.back()))
         get(value);
       Value result;
-      for (Operation *link : llvm::reverse(chain))
+      for (Operation *link : llvm::reverse(chain)) {
+        if (auto pad = dyn_cast<PadOp>(link))
+          get(pad.getFill());
         result = builder.clone(*link, mapping)->getResult(0);
+      }
       return result;
     }
     if (op && members.contains(op)) {
@@ -287,6 +291,7 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
 
 private:
   void formGroups(Block &block, func::FuncOp entry) {
+    zyx::search::decomposeMovement(block);
     eraseUnused(block);
     if (fuse)
       zyx::search::normalizeViews(block);

@@ -54,6 +54,11 @@ static bool isMadeOfInputs(Value value, int &opsLeft) {
   for (int views = 0; isView(value.getDefiningOp()); ++views) {
     if (views == maxPushedViews)
       return false;
+    // Beside what is computed a pad would put what was to be computed with.
+    if (auto pad = value.getDefiningOp<PadOp>()) {
+      Operation *source = getViewSource(pad).getDefiningOp();
+      return !source || isa<ParameterOp, ConstantOp>(source);
+    }
     value = value.getDefiningOp()->getOperand(0);
   }
   Operation *op = value.getDefiningOp();
@@ -67,10 +72,10 @@ static bool isMadeOfInputs(Value value, int &opsLeft) {
 
 /// Applies a view to another value of the same extents.
 static Value applyView(OpBuilder &builder, Operation *view, Value value) {
-  if (ConstantOp splat = getSplat(value))
+  if (ConstantOp splat = getSplat(value); splat && isIndexMap(view))
     return makeSplat(builder, splat, typeOf(view->getResult(0)).getShape());
   Operation *clone = builder.clone(*view);
-  clone->setOperands(value);
+  clone->setOperand(0, value);
   clone->getResult(0).setType(withShape(value, typeOf(view->getResult(0)).getShape()));
   return clone->getResult(0);
 }
@@ -147,7 +152,7 @@ static void foldView(Operation *view) {
   SmallVector<OpFoldResult> folded;
   if (succeeded(view->fold(folded)) && folded.size() == 1) {
     view->getResult(0).replaceAllUsesWith(cast<Value>(folded[0]));
-  } else if (ConstantOp splat = getSplat(view->getOperand(0))) {
+  } else if (ConstantOp splat = getSplat(view->getOperand(0)); splat && isIndexMap(view)) {
     OpBuilder builder(view);
     view->getResult(0).replaceAllUsesWith(
         makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));

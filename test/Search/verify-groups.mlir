@@ -58,3 +58,27 @@ func.func @order(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @flip(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{is no kernel: a flip, pad or window reads what the same kernel computes}}
+  %0 = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %e = graph.unary exp %a : tensor<4xf32>
+    %f = graph.flip %e dims = [0] : tensor<4xf32>
+    %y = graph.unary neg %f : tensor<4xf32>
+    graph.yield %y : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @concat(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{is no kernel: an op is left that is taken apart before groups are formed}}
+  %0 = graph.group(%a = %x : tensor<4xf32>) -> tensor<8xf32> {
+    %y = graph.concat %a, %a dim = 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+    graph.yield %y : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}

@@ -163,6 +163,26 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
                                       DType::F64, node.type.shape,
                                       std::numeric_limits<double>::infinity()))
                                 : std::nullopt;
+  case Op::Flip:
+    return viewed([&](NodeId e) { return b.flip(e, node.attributes.dims); });
+  case Op::Window:
+    return viewed([&](NodeId e) {
+      const graph::Attributes &a = node.attributes;
+      return b.window(e, a.dims, a.size, a.stride, a.dilation);
+    });
+  case Op::Transfer:
+    return of(node.operands[0]);
+  case Op::Pad:
+    return pad(node);
+  case Op::Concat:
+    return concat(node);
+  case Op::Bitcast:
+    // Nothing is known of numbers whose bits are uncertain.
+    return viewed([&](NodeId e) {
+      const NodeId zero = b.like(e, 0);
+      return b.select(b.binary(BinaryKind::Eq, e, zero), zero,
+                      b.like(e, std::numeric_limits<double>::infinity()));
+    });
   case Op::Loop:
     return loop(node);
   case Op::Custom:
@@ -419,6 +439,27 @@ std::optional<NodeId> Bounds::gather(const Node &node) {
   const std::optional<NodeId> e = of(node.operands[0]);
   return e ? std::optional<NodeId>(b.gather(*e, node.operands[1], node.attributes.dims[0]))
            : std::nullopt;
+}
+
+std::optional<NodeId> Bounds::pad(const Node &node) {
+  const std::optional<NodeId> e = of(node.operands[0]), fill = of(node.operands[1]);
+  if (!e && !fill)
+    return std::nullopt;
+  const graph::Attributes &a = node.attributes;
+  return b.pad(orZero(e, node.operands[0]), orZero(fill, node.operands[1]), a.low, a.high,
+               a.interior);
+}
+
+std::optional<NodeId> Bounds::concat(const Node &node) {
+  std::vector<NodeId> bounds;
+  bool isExact = true;
+  for (NodeId operand : node.operands) {
+    const std::optional<NodeId> e = of(operand);
+    isExact &= !e;
+    bounds.push_back(orZero(e, operand));
+  }
+  return isExact ? std::nullopt
+                 : std::optional<NodeId>(b.concat(bounds, node.attributes.dims[0]));
 }
 
 } // namespace zyx::conformance

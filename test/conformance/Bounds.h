@@ -42,6 +42,8 @@ private:
                                  const std::function<NodeId(ReduceKind, NodeId)> &combine);
   /// Infinite where a bound is positive, else 0.
   NodeId infiniteWhereInexact(NodeId bound);
+  std::optional<NodeId> pad(const graph::Node &node);
+  std::optional<NodeId> concat(const graph::Node &node);
 
   NodeId magnitude(NodeId x);
   NodeId wide(NodeId x) { return b.cast(x, DType::F64); }

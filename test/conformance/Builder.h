@@ -83,6 +83,26 @@ public:
     return take(graph().randomBits(seed, std::move(shape)));
   }
 
+  NodeId flip(NodeId x, std::vector<int64_t> dims) {
+    return take(graph().flip(x, std::move(dims)));
+  }
+  NodeId pad(NodeId x, NodeId fill, std::vector<int64_t> low, std::vector<int64_t> high,
+             std::vector<int64_t> interior) {
+    return take(graph().pad(x, fill, std::move(low), std::move(high), std::move(interior)));
+  }
+  NodeId window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size,
+                std::vector<int64_t> stride, std::vector<int64_t> dilation) {
+    return take(graph().window(x, std::move(dims), std::move(size), std::move(stride),
+                               std::move(dilation)));
+  }
+  NodeId concat(const std::vector<NodeId> &parts, int64_t dim) {
+    return take(graph().concat(parts, dim));
+  }
+  NodeId bitcast(NodeId x, DType dtype) { return take(graph().bitcast(x, dtype)); }
+  NodeId transfer(NodeId x, std::string device) {
+    return take(graph().transfer(x, std::move(device)));
+  }
+
   NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
   NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
   NodeId mul(NodeId a, NodeId b) { return binary(BinaryKind::Mul, a, b); }
@@ -127,6 +147,7 @@ struct Case {
 void addElementwiseCases(std::vector<Case> &cases);
 void addViewCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
+void addMovementCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);

@@ -124,10 +124,13 @@ static std::optional<Probe> probe(Op op, DType dtype) {
   case Op::Reshape:
   case Op::Expand:
   case Op::Cast:
+  case Op::Bitcast:
   case Op::Unary:
     p.operands = {x};
     return p;
   case Op::Permute:
+  case Op::Flip:
+  case Op::Concat:
   case Op::Reduce:
   case Op::Scan:
   case Op::Sort:
@@ -147,6 +150,19 @@ static std::optional<Probe> probe(Op op, DType dtype) {
   case Op::Scatter:
     p.attributes.dims = {0};
     p.operands = {x, {DType::I32, {2}}, x};
+    return p;
+  case Op::Pad:
+    p.attributes.low = p.attributes.high = p.attributes.interior = {0};
+    p.operands = {x, {dtype, {}}};
+    return p;
+  case Op::Window:
+    p.attributes.dims = {0};
+    p.attributes.size = p.attributes.stride = p.attributes.dilation = {1};
+    p.operands = {x};
+    return p;
+  case Op::Transfer:
+    p.attributes.name = "cpu";
+    p.operands = {x};
     return p;
   default:
     return std::nullopt;

@@ -97,6 +97,7 @@ std::vector<Case> collect(const Settings &settings) {
   addFoldCases(all);
   addBodyCases(all);
   addOrderCases(all);
+  addMovementCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;

@@ -31,6 +31,35 @@ def NormalizeViewsPass : Pass<"zyx-search-normalize-views", "::mlir::func::FuncO
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def DecomposeMovementPass : Pass<"zyx-search-decompose-movement", "::mlir::func::FuncOp"> {
+  let summary = "Write concats, pads and transfers with what a load can do";
+  let description = [{
+    Afterwards a pad is a view: it puts nothing between elements, its fill is a constant, the same as
+    that of the pads below it, and its elements lie in memory. A load of it reads memory or the fill.
+
+    - A pad between elements is one of a new dimension of extent 1 behind each element.
+    - A pad with another fill, one that is computed or one beside a constant, is a select by the
+      place: of the pad with zeros, and the fill.
+    - A concat is the same: selects, by the place, of the parts padded to its extents.
+    - A transfer is its operand, because a program is for one device.
+
+    ```mlir
+    %0 = graph.concat %a, %b dim = 0 : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    // becomes
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %0 = graph.pad %a, %zero low = [0] high = [3] interior = [0] : tensor<2xf32> -> tensor<5xf32>
+    %1 = graph.pad %b, %zero low = [2] high = [0] interior = [0] : tensor<3xf32> -> tensor<5xf32>
+    %i = graph.iota dim = 0 : tensor<5xi32>
+    %end = graph.constant dense<2> : tensor<5xi32>
+    %isFirst = graph.binary lt %i, %end : tensor<5xi32>
+    %2 = graph.select %isFirst, %0, %1 : tensor<5xf32>
+    ```
+
+    No value changes. The whole test is test/Search/decompose-movement.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Put every computing op into a graph.group, one per kernel";
   let description = [{
@@ -38,7 +67,8 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
     of row axes for all reductions and results, views of computed values that only move axes, one
     contraction at most and no other reduction beside it. Cheap producers are cloned into several
     groups, reductions never. docs/search.md says exactly what holds inside a group;
-    `-zyx-search-verify-groups` checks it. Runs what `-zyx-search-normalize-views` does first.
+    `-zyx-search-verify-groups` checks it. Runs what `-zyx-search-decompose-movement` and
+    `-zyx-search-normalize-views` do first.
 
     ```mlir
     %0 = graph.unary exp %x : tensor<4xf32>

@@ -115,8 +115,12 @@ Tile Emitter::get(Value value, Ordered &ordered, Location loc) {
     Value view = createView(loc, buffers.lookup(leaf->root),
                             axes.getTileMap(leaf->map, value, tile.axes), element);
     SmallVector<Value> indices(tile.axes.size(), zero);
+    // A load reads zero where nothing is said.
+    Value other;
+    if (leaf->fill && leaf->fill != builder.getZeroAttr(element))
+      other = arith::ConstantOp::create(builder, loc, leaf->fill);
     tile.value = kernel::LoadOp::create(
-        builder, loc, getTileType(tile.axes, element), view, indices, Value(), Value(),
+        builder, loc, getTileType(tile.axes, element), view, indices, Value(), other,
         getNames(tile.axes),
         builder.getDenseBoolArrayAttr(SmallVector<bool>(tile.axes.size(), true)));
   } else {

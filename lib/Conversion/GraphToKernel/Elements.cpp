@@ -71,6 +71,10 @@ public:
   Value unary(UnaryKind kind, Value x, Type graphElement);
   Value binary(BinaryKind kind, Value a, Value b, Type graphElement);
   Value cast(Value x, Type from, Type to);
+  Value bitcast(Value x, Type to) {
+    Type target = toSignless(to);
+    return getElementTypeOrSelf(x) == target ? x : convert<arith::BitcastOp>(x, target);
+  }
 
 private:
   Value divide(Value a, Value b, bool isUnsigned);
@@ -410,6 +414,8 @@ Value createElementwise(OpBuilder &builder, Operation *op, ValueRange tiles) {
     return emitter.unary(unary.getKind(), tiles[0], element);
   if (auto binary = dyn_cast<BinaryOp>(op))
     return emitter.binary(binary.getKind(), tiles[0], tiles[1], element);
+  if (isa<BitcastOp>(op))
+    return emitter.bitcast(tiles[0], getElementTypeOrSelf(op->getResult(0).getType()));
   if (isa<CastOp>(op))
     return emitter.cast(tiles[0], element, getElementTypeOrSelf(op->getResult(0).getType()));
   return emitter.select(tiles[0], tiles[1], tiles[2]);

@@ -25,7 +25,7 @@ mlir::TypedAttr getSplatElement(mlir::DenseElementsAttr value);
 mlir::Value createSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type,
                         mlir::TypedAttr element);
 
-/// The result of a unary, binary, cast or select, given its operands as tiles of one shape.
+/// The result of a unary, binary, cast, bitcast or select, given its operands as tiles of one shape.
 mlir::Value createElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange tiles);
 
 /// A cast of a tile between element types of the graph.

@@ -11,10 +11,12 @@ using namespace zyx::graph::ir;
 
 namespace zyx::lowering {
 
-bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp>(op); }
+bool isView(Operation *op) {
+  return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, PadOp, WindowOp>(op);
+}
 
 bool isElementwise(Operation *op) {
-  return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp>(op);
+  return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp, BitcastOp>(op);
 }
 
 static ArrayRef<int64_t> getShape(Value value) {
@@ -33,7 +35,7 @@ static SmallVector<unsigned> getNonUnitDims(Value value) {
 static bool movesAxesOnly(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (!reshape)
-    return isView(op);
+    return isa<ExpandOp, PermuteOp>(op);
   auto kept = [](Value value) {
     return llvm::filter_to_vector(getShape(value), [](int64_t extent) { return extent != 1; });
   };
@@ -50,7 +52,25 @@ static kernel::MapAttr applyView(Operation *op, kernel::MapAttr map) {
     return kernel::reshapeMap(map, shape);
   if (auto permute = dyn_cast<PermuteOp>(op))
     return kernel::permuteMap(map, permute.getOrder());
+  if (auto flip = dyn_cast<FlipOp>(op))
+    return kernel::flipMap(map, flip.getDims());
+  if (auto pad = dyn_cast<PadOp>(op))
+    return kernel::padMap(map, pad.getLow(), pad.getHigh());
+  if (auto window = dyn_cast<WindowOp>(op)) {
+    SmallVector<int64_t> counts;
+    for (int64_t dim : window.getDims())
+      counts.push_back(shape[dim]);
+    return kernel::windowMap(map, window.getDims(), counts, window.getSize(), window.getStride(),
+                             window.getDilation());
+  }
   return kernel::expandMap(map, shape);
+}
+
+/// What a pad puts beside the elements, where it is known and nothing is put between them.
+static TypedAttr getFill(PadOp op) {
+  auto fill = op.getFill().getDefiningOp<ConstantOp>();
+  bool isDense = llvm::all_of(op.getInterior(), [](int64_t count) { return count == 0; });
+  return fill && isDense ? getSplatElement(fill.getValue()) : TypedAttr();
 }
 
 /// What a reduction over no elements gives.
@@ -69,7 +89,7 @@ void GroupAxes::findLeaves() {
   MLIRContext *context = group.getContext();
   Block &block = group.getBlock();
   auto addLeaf = [&](Value value) {
-    leaves[value] = {value, kernel::MapAttr::identity(context, getShape(value))};
+    leaves[value] = {value, kernel::MapAttr::identity(context, getShape(value)), {}};
   };
   for (Value argument : block.getArguments())
     addLeaf(argument);
@@ -89,10 +109,20 @@ void GroupAxes::findLeaves() {
         splats[result] = getReductionOfNothing(reduce);
     } else if (isView(&op)) {
       Value x = op.getOperand(0);
-      if (const Leaf *leaf = getLeaf(x)) {
-        Leaf viewed = {leaf->root, applyView(&op, leaf->map)};
-        leaves[result] = viewed;
-      } else if (TypedAttr element = getSplat(x)) {
+      auto pad = dyn_cast<PadOp>(op);
+      TypedAttr fill = pad ? getFill(pad) : TypedAttr();
+      const Leaf *leaf = getLeaf(x);
+      if (pad && !fill)
+        continue;
+      if (leaf && (!pad || !leaf->fill || leaf->fill == fill)) {
+        Leaf viewed = {leaf->root, applyView(&op, leaf->map), pad ? fill : leaf->fill};
+        // What is nothing but fill reads no memory.
+        if (viewed.fill && !llvm::is_contained(getShape(result), 0) &&
+            !kernel::hasElements(viewed.map))
+          splats[result] = viewed.fill;
+        else
+          leaves[result] = viewed;
+      } else if (TypedAttr element = getSplat(x); element && (!pad || element == fill)) {
         splats[result] = element;
       }
     }
@@ -129,6 +159,9 @@ LogicalResult GroupAxes::findNeeded() {
     Operation *op = value.getDefiningOp();
     if (getLeaf(value) || getSplat(value) || !needed.insert(op).second)
       continue;
+    if (isa<ConcatOp, TransferOp, FlipOp, PadOp, WindowOp>(op))
+      return op->emitOpError("is taken apart before groups are formed, or reads the memory that a "
+                             "group is given");
     if (isView(op) && !movesAxesOnly(op))
       return op->emitOpError("splits or merges dimensions of a value that its group computes");
     llvm::append_range(work, op->getOperands());
@@ -233,6 +266,13 @@ int64_t GroupAxes::getStride(Value value, kernel::MapAttr map, Class c) const {
   return 0;
 }
 
+bool GroupAxes::isWhole(Value value, kernel::MapAttr map, Class c) const {
+  for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
+    if (getClass(value, dim) == c)
+      return kernel::isWhole(map, dim);
+  return true;
+}
+
 void GroupAxes::findVarying() {
   auto addLeaf = [&](Value value) {
     const Leaf *leaf = getLeaf(value);
@@ -240,7 +280,8 @@ void GroupAxes::findVarying() {
       return;
     auto &set = varying[value];
     for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
-      if (Class c = getClass(value, dim); c != unit && getStride(value, leaf->map, c) != 0)
+      if (Class c = getClass(value, dim);
+          c != unit && (getStride(value, leaf->map, c) != 0 || !isWhole(value, leaf->map, c)))
         set.insert(c);
   };
   for (const Output &output : outputs)
@@ -271,6 +312,9 @@ void GroupAxes::findVarying() {
 LogicalResult GroupAxes::checkGathers() {
   for (auto op : group.getBlock().getOps<GatherOp>()) {
     Value x = op.getX();
+    TypedAttr fill = getLeaf(x) ? getLeaf(x)->fill : TypedAttr();
+    if (isNeeded(op) && fill && fill != Builder(op.getContext()).getZeroAttr(fill.getType()))
+      return op.emitOpError("gathers from a tensor that is padded with other elements than zero");
     if (isNeeded(op) && !getLeaf(x) && !getSplat(x) && !x.getDefiningOp<IotaOp>() &&
         getVaryingClasses(x).contains(getClass(x, op.getDim())))
       return op.emitOpError("gathers from a value that its group computes");
@@ -451,24 +495,37 @@ bool GroupAxes::opsAllowMerge(Class outer, Class inner) const {
   return true;
 }
 
-/// True where each view has both classes and steps from one to the other, or has none.
+/// True where a view has both classes and steps from one to the other, or has none.
+bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
+                                Class outer, Class inner) const {
+  if (hasOuter != hasInner)
+    return false;
+  return !hasOuter || (isWhole(value, map, outer) && isWhole(value, map, inner) &&
+                       getStride(value, map, outer) ==
+                           getStride(value, map, inner) * getClassExtent(inner));
+}
+
+/// The same of the results, which are written through one block.
+bool GroupAxes::storesAllowMerge(Class outer, Class inner) const {
+  return llvm::all_of(outputs, [&](const Output &output) {
+    return llvm::is_contained(getShape(output.value), 0) ||
+           viewAllowsMerge(output.value, output.map, hasClass(output.value, outer),
+                           hasClass(output.value, inner), outer, inner);
+  });
+}
+
+/// The same of everything that is read and written.
 bool GroupAxes::viewsAllowMerge(Class outer, Class inner) const {
-  auto viewMerges = [&](Value value, kernel::MapAttr map, bool hasOuter, bool hasInner) {
-    if (hasOuter != hasInner)
-      return false;
-    return !hasOuter || getStride(value, map, outer) ==
-                            getStride(value, map, inner) * getClassExtent(inner);
-  };
   auto leafMerges = [&](Value value) {
     const Leaf *leaf = getLeaf(value);
     auto set = getVaryingClasses(value);
-    return !leaf || viewMerges(value, leaf->map, set.contains(outer), set.contains(inner));
+    return !leaf || viewAllowsMerge(value, leaf->map, set.contains(outer), set.contains(inner),
+                                    outer, inner);
   };
+  if (!storesAllowMerge(outer, inner))
+    return false;
   for (const Output &output : outputs)
-    if (!llvm::is_contained(getShape(output.value), 0) &&
-        (!leafMerges(output.value) ||
-         !viewMerges(output.value, output.map, hasClass(output.value, outer),
-                     hasClass(output.value, inner))))
+    if (!llvm::is_contained(getShape(output.value), 0) && !leafMerges(output.value))
       return false;
   for (Operation &op : group.getBlock().without_terminator())
     if (isNeeded(&op) && !llvm::all_of(op.getOperands(), leafMerges))
@@ -476,8 +533,8 @@ bool GroupAxes::viewsAllowMerge(Class outer, Class inner) const {
   return true;
 }
 
-/// Makes axes of the classes. What a dot has as one dimension is one axis even where a view cannot
-/// step over it: its map gets a second block.
+/// Makes axes of the classes. What a dot has as one dimension is one axis even where a view that is
+/// read cannot step over it: its map gets a second block.
 void GroupAxes::collapse() {
   auto areFlattened = [&](Class outer, Class inner) {
     for (const ClassContraction &dot : found)
@@ -489,7 +546,7 @@ void GroupAxes::collapse() {
   for (Class c : order) {
     Class last = axes.empty() ? unit : axes.back().parts.back();
     if (last != unit && opsAllowMerge(last, c) &&
-        (areFlattened(last, c) || viewsAllowMerge(last, c))) {
+        (areFlattened(last, c) ? storesAllowMerge(last, c) : viewsAllowMerge(last, c))) {
       axes.back().parts.push_back(c);
       axes.back().extent *= getClassExtent(c);
     } else {

@@ -23,6 +23,8 @@ using AxisList = llvm::SmallVector<unsigned, 4>;
 struct Leaf {
   mlir::Value root;
   kernel::MapAttr map;
+  /// What stands where the map has no element; null where it has all.
+  mlir::TypedAttr fill;
 };
 
 /// A result of the group: `map` finds the elements of `value` in the result's buffer.
@@ -108,6 +110,9 @@ private:
   void orderClasses();
   void findContractions();
   bool opsAllowMerge(Class outer, Class inner) const;
+  bool viewAllowsMerge(mlir::Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
+                       Class outer, Class inner) const;
+  bool storesAllowMerge(Class outer, Class inner) const;
   bool viewsAllowMerge(Class outer, Class inner) const;
   void collapse();
   void nameAxes();
@@ -119,6 +124,8 @@ private:
   int64_t getClassExtent(Class c) const { return extents.lookup(c); }
   /// The number that `map` adds per step along a class; 0 where `value` does not have it.
   int64_t getStride(mlir::Value value, kernel::MapAttr map, Class c) const;
+  /// Whether `map` has an element at each index along a class.
+  bool isWhole(mlir::Value value, kernel::MapAttr map, Class c) const;
   kernel::MapAttr selectAxes(kernel::MapAttr map, mlir::Value value, llvm::SmallVector<int64_t> dims,
                              llvm::ArrayRef<unsigned> axes) const;
   AxisList toAxes(llvm::ArrayRef<Class> classes) const;

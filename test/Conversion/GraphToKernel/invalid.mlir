@@ -151,3 +151,40 @@ func.func @random(%seed: tensor<ui64>) -> tensor<4xui32> {
   %y = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
   return %y : tensor<4xui32>
 }
+
+// -----
+
+func.func @flip_inside(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %0 = graph.unary exp %a : tensor<4xf32>
+    // expected-error @+1 {{'graph.flip' op is taken apart before groups are formed, or reads the memory that a group is given}}
+    %1 = graph.flip %0 dims = [0] : tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @pad_between_inside(%x: tensor<4xf32>) -> tensor<7xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<7xf32> {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    // expected-error @+1 {{'graph.pad' op is taken apart before groups are formed}}
+    %1 = graph.pad %a, %zero low = [0] high = [0] interior = [1] : tensor<4xf32> -> tensor<7xf32>
+    graph.yield %1 : tensor<7xf32>
+  }
+  return %y : tensor<7xf32>
+}
+
+// -----
+
+func.func @gather_beside_fills(%x: tensor<4xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>, %b = %i : tensor<2xi64>) -> tensor<2xf32> {
+    %one = graph.constant dense<1.0> : tensor<f32>
+    %0 = graph.pad %a, %one low = [1] high = [0] interior = [0] : tensor<4xf32> -> tensor<5xf32>
+    // expected-error @+1 {{gathers from a tensor that is padded with other elements than zero}}
+    %1 = graph.gather %0[%b] dim = 0 : (tensor<5xf32>, tensor<2xi64>) -> tensor<2xf32>
+    graph.yield %1 : tensor<2xf32>
+  }
+  return %y : tensor<2xf32>
+}

@@ -73,6 +73,38 @@ struct Table {
       return at;
     });
   }
+  Table flip(ArrayRef<int64_t> dims) const {
+    return remap(shape, [&](Shape at) {
+      for (int64_t d : dims)
+        at[d] = shape[d] - 1 - at[d];
+      return at;
+    });
+  }
+  Table pad(ArrayRef<int64_t> low, ArrayRef<int64_t> high) const {
+    Table result{shape, {}};
+    for (size_t d = 0; d != shape.size(); ++d)
+      result.shape[d] += low[d] + high[d];
+    for (int64_t n = 0; n != count(result.shape); ++n) {
+      Shape at = index(result.shape, n);
+      bool isInside = true;
+      for (size_t d = 0; d != shape.size(); ++d) {
+        at[d] -= low[d];
+        isInside &= at[d] >= 0 && at[d] < shape[d];
+      }
+      result.places.push_back(isInside ? places[number(shape, at)] : std::nullopt);
+    }
+    return result;
+  }
+  Table window(int64_t dim, int64_t size, int64_t stride, int64_t dilation) const {
+    Shape to = shape;
+    to[dim] = (shape[dim] - 1 - (size - 1) * dilation) / stride + 1;
+    to.push_back(size);
+    return remap(to, [&](Shape at) {
+      at[dim] = at[dim] * stride + at.back() * dilation;
+      at.pop_back();
+      return at;
+    });
+  }
   bool operator==(const Table &) const = default;
 };
 
@@ -139,6 +171,40 @@ TEST_F(MapAlgebra, SelectingDropsAndRepeats) {
   EXPECT_EQ(evaluateMap(map, {3, 4, 1}), 3 + 12);
 }
 
+TEST_F(MapAlgebra, WhatIsNotSelectedStandsAtZero) {
+  MapAttr padded = padMap(identity({1, 4}), {1, 0}, {0, 0});
+  EXPECT_EQ(evaluateMap(selectDims(padMap(identity({1, 4}), {0, 0}, {1, 0}), {1}, {4}), {3}), 3);
+  EXPECT_EQ(evaluateMap(selectDims(padded, {1}, {4}), {3}), std::nullopt);
+  EXPECT_FALSE(hasElements(selectDims(padded, {1}, {4})));
+}
+
+TEST_F(MapAlgebra, FlippedAndPaddedMapsStayOneBlock) {
+  MapAttr flipped = flipMap(identity({2, 3}), {1});
+  EXPECT_EQ(flipped.front().getStrides()[1], expr(-1));
+  EXPECT_EQ(flipped.front().getOffset(), expr(2));
+  EXPECT_EQ(flipMap(flipped, {1}), identity({2, 3}));
+  MapAttr padded = padMap(identity({2, 3}), {0, 1}, {-1, 2});
+  EXPECT_TRUE(isWhole(padded, 0));
+  EXPECT_FALSE(isWhole(padded, 1));
+  EXPECT_EQ(padMap(padded, {0, -1}, {0, -2}), padMap(identity({2, 3}), {0, 0}, {-1, 0}));
+}
+
+TEST_F(MapAlgebra, WindowsOfPaddedDimensionsAreABlock) {
+  MapAttr padded = padMap(identity({3, 5}), {0, 1}, {0, 1});
+  EXPECT_TRUE(windowMap(padded, {0}, {2}, {2}, {1}, {1}).isSingleBlock());
+  MapAttr slid = windowMap(padded, {1}, {3}, {3}, {2}, {1});
+  EXPECT_EQ(slid.getBlocks().size(), 2u);
+  EXPECT_EQ(Table::of(slid), Table::of(padded).window(1, 3, 2, 1));
+}
+
+TEST_F(MapAlgebra, AnInnerBlockMayHaveNoElements) {
+  MapAttr none = MapAttr::get(&context, {identity({3}).front(), identity({0, 3}).front()});
+  EXPECT_EQ(evaluateMap(none, {1}), std::nullopt);
+  EXPECT_FALSE(hasElements(none));
+  EXPECT_FALSE(hasElements(padMap(identity({0}), {1}, {1})));
+  EXPECT_TRUE(hasElements(padMap(identity({1}), {1}, {1})));
+}
+
 TEST_F(MapAlgebra, NothingHasNoElements) {
   EXPECT_EQ(reshapeMap(identity({0, 3}), {3, 2, 0}), identity({3, 2, 0}));
 }
@@ -146,14 +212,14 @@ TEST_F(MapAlgebra, NothingHasNoElements) {
 TEST_F(MapAlgebra, RandomChainsMeanWhatTheyMeanOnTables) {
   std::mt19937 random(5);
   auto below = [&](int64_t n) { return int64_t(random() % n); };
-  for (int trial = 0; trial != 500; ++trial) {
+  for (int trial = 0; trial != 2000; ++trial) {
     Shape shape;
     for (int64_t rank = below(4), i = 0; i != rank; ++i)
       shape.push_back(1 + below(4));
     MapAttr map = identity(shape);
     Table table = Table::of(map);
     for (int step = 0; step != 6; ++step) {
-      switch (below(3)) {
+      switch (below(6)) {
       case 0: {
         Shape order(table.shape.size());
         std::iota(order.begin(), order.end(), 0);
@@ -185,6 +251,39 @@ TEST_F(MapAlgebra, RandomChainsMeanWhatTheyMeanOnTables) {
         std::shuffle(to.begin(), to.end(), random);
         map = reshapeMap(map, to);
         table.shape = to;
+        break;
+      }
+      case 3: {
+        Shape dims;
+        for (size_t d = 0; d != table.shape.size(); ++d)
+          if (below(2))
+            dims.push_back(d);
+        map = flipMap(map, dims);
+        table = table.flip(dims);
+        break;
+      }
+      case 4: {
+        Shape low, high;
+        for (int64_t extent : table.shape) {
+          low.push_back(below(3) ? 0 : below(4) - 1);
+          high.push_back(below(3) ? 0 : below(4) - 1);
+          if (extent + low.back() + high.back() < 1 || Table::count(table.shape) > 60)
+            low.back() = high.back() = 0;
+        }
+        map = padMap(map, low, high);
+        table = table.pad(low, high);
+        break;
+      }
+      case 5: {
+        if (table.shape.empty() || table.shape.size() > 4)
+          break;
+        int64_t dim = below(table.shape.size()), extent = table.shape[dim];
+        int64_t dilation = 1 + below(2), size = 1 + below((extent - 1) / dilation + 1);
+        int64_t stride = 1 + below(3);
+        if (Table::count(table.shape) * size > 200)
+          break;
+        table = table.window(dim, size, stride, dilation);
+        map = windowMap(map, {dim}, {table.shape[dim]}, {size}, {stride}, {dilation});
         break;
       }
       }

@@ -95,7 +95,8 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto [program, inputs] = smith::drawProgram(seed, smith::Profile::integers());
 
-    auto normal = run(program, list(search::createNormalizeViewsPass()));
+    auto normal = run(
+        program, list(search::createDecomposeMovementPass(), search::createNormalizeViewsPass()));
     dropAbsOfIota(entryOf(*normal));
     auto normalGraph = graph::ir::exportGraph(entryOf(*normal));
     ASSERT_TRUE(normalGraph.isOk()) << normalGraph.status().toString();

@@ -82,8 +82,12 @@ private:
     if (known == classes.end() && !isIota)
       return Status::ok();
     auto dims = getSourceDims(operand);
-    if (!dims)
+    if (!dims) {
+      for (Operation *op = operand.getDefiningOp(); isView(op); op = op->getOperand(0).getDefiningOp())
+        if (isa<FlipOp, PadOp, WindowOp>(op))
+          return Status::unsupported("a flip, pad or window reads what the same kernel computes");
       return Status::unsupported("a reshape of a computed value changes more than unit dimensions");
+    }
     for (auto [member, dim] : llvm::zip(use, *dims))
       if (dim && !isIota)
         parents[find(member)] = find(known->second[*dim]);
@@ -117,6 +121,8 @@ private:
       ZYX_RETURN_IF_ERROR(tie(gather.getIndices(), ArrayRef(result).slice(gather.getDim(), rank)));
     } else if (isView(op)) {
       ZYX_RETURN_IF_ERROR(tie(value, result));
+    } else if (isa<ConcatOp, TransferOp>(op)) {
+      return Status::unsupported("an op is left that is taken apart before groups are formed");
     } else {
       for (Value operand : op->getOperands())
         ZYX_RETURN_IF_ERROR(tie(operand, result));

@@ -11,10 +11,14 @@ using namespace zyx::graph::ir;
 
 namespace ir = zyx::graph::ir;
 
-bool ir::isView(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp>(op); }
+bool ir::isView(Operation *op) { return isIndexMap(op) || isa_and_nonnull<PadOp>(op); }
+
+bool ir::isIndexMap(Operation *op) {
+  return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, WindowOp>(op);
+}
 
 bool ir::isElementwise(Operation *op) {
-  return isa_and_nonnull<UnaryOp, BinaryOp, SelectOp, CastOp>(op);
+  return isa_and_nonnull<UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp>(op);
 }
 
 bool ir::isOrderOp(Operation *op) { return isa_and_nonnull<ScanOp, SortOp, ScatterOp>(op); }
@@ -54,7 +58,7 @@ static std::optional<Dims> getOperandDims(Operation *view) {
         dim = index;
     return dims;
   }
-  if (!haveSameDims(from, to))
+  if (!isa<ReshapeOp>(view) || !haveSameDims(from, to))
     return std::nullopt;
   size_t next = 0;
   for (auto [index, dim] : llvm::enumerate(dims)) {

@@ -16,6 +16,9 @@ struct Dim {
   AffineExpr low, high;
 
   bool isUnit() const { return BlockAttr::constant(extent) == 1; }
+  bool contains(int64_t index) const {
+    return !low || (*BlockAttr::constant(low) <= index && index < *BlockAttr::constant(high));
+  }
 };
 
 /// A block as a list of dimensions.
@@ -69,9 +72,14 @@ MapAttr permuteMap(MapAttr map, ArrayRef<int64_t> order) {
 MapAttr expandMap(MapAttr map, ArrayRef<int64_t> shape) {
   Dims dims(map.front());
   for (auto [dim, extent] : llvm::zip_equal(dims.list, shape))
-    if (dim.isUnit() && extent != 1)
-      dim.extent = getAffineConstantExpr(extent, map.getContext()),
-      dim.stride = getAffineConstantExpr(0, map.getContext());
+    if (dim.isUnit() && extent != 1) {
+      AffineExpr zero = getAffineConstantExpr(0, map.getContext());
+      dim.extent = getAffineConstantExpr(extent, map.getContext());
+      dim.stride = zero;
+      // All repeat the only element, or all lack it.
+      if (dim.low)
+        dim.high = dim.contains(0) ? dim.extent : zero, dim.low = zero;
+    }
   return withFront(map, dims.toBlock());
 }
 
@@ -83,9 +91,81 @@ MapAttr selectDims(MapAttr map, ArrayRef<int64_t> selected, ArrayRef<int64_t> ex
     list.push_back(from >= 0 ? dims.list[from]
                              : Dim{getAffineConstantExpr(extent, context),
                                    getAffineConstantExpr(0, context), {}, {}});
+  for (auto [number, dim] : llvm::enumerate(dims.list))
+    if (!dim.contains(0) && !llvm::is_contained(selected, static_cast<int64_t>(number)) && !list.empty())
+      list.front().low = list.front().high = getAffineConstantExpr(0, context);
   dims.list = list;
   return withFront(map, dims.toBlock());
 }
+
+MapAttr flipMap(MapAttr map, ArrayRef<int64_t> flipped) {
+  Dims dims(map.front());
+  for (int64_t at : flipped) {
+    Dim &dim = dims.list[at];
+    dims.offset = dims.offset + (dim.extent - 1) * dim.stride;
+    dim.stride = -dim.stride;
+    if (dim.low)
+      std::tie(dim.low, dim.high) = std::pair(dim.extent - dim.high, dim.extent - dim.low);
+  }
+  return withFront(map, dims.toBlock());
+}
+
+MapAttr padMap(MapAttr map, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  MLIRContext *context = map.getContext();
+  Dims dims(map.front());
+  for (auto [dim, before, after] : llvm::zip_equal(dims.list, low, high)) {
+    int64_t extent = *BlockAttr::constant(dim.extent);
+    int64_t first = dim.low ? *BlockAttr::constant(dim.low) : 0;
+    int64_t last = dim.low ? *BlockAttr::constant(dim.high) : extent;
+    int64_t padded = extent + before + after;
+    first = std::clamp<int64_t>(first + before, 0, padded);
+    last = std::clamp<int64_t>(last + before, first, padded);
+    dims.offset = dims.offset - before * dim.stride;
+    dim.extent = getAffineConstantExpr(padded, context);
+    dim.low = dim.high = AffineExpr();
+    if (first != 0 || last != padded)
+      dim.low = getAffineConstantExpr(first, context), dim.high = getAffineConstantExpr(last, context);
+  }
+  return withFront(map, dims.toBlock());
+}
+
+MapAttr windowMap(MapAttr map, ArrayRef<int64_t> slid, ArrayRef<int64_t> counts,
+                  ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                  ArrayRef<int64_t> dilations) {
+  MLIRContext *context = map.getContext();
+  Dims dims(map.front());
+  // Which indices of a window exist depends on the window, so that a block of its own slides over
+  // one that says which do.
+  bool isNewBlock = llvm::any_of(slid, [&](int64_t dim) { return bool(dims.list[dim].low); });
+  if (isNewBlock) {
+    SmallVector<int64_t> shape;
+    for (AffineExpr extent : map.front().getShape())
+      shape.push_back(*BlockAttr::constant(extent));
+    dims = Dims(BlockAttr::rowMajor(context, shape));
+  }
+  for (auto [at, count, size, stride, dilation] :
+       llvm::zip_equal(slid, counts, sizes, strides, dilations)) {
+    AffineExpr step = dims.list[at].stride;
+    dims.list[at].extent = getAffineConstantExpr(count, context);
+    dims.list[at].stride = step * stride;
+    dims.list.push_back({getAffineConstantExpr(size, context), step * dilation, {}, {}});
+  }
+  if (!isNewBlock)
+    return withFront(map, dims.toBlock());
+  SmallVector<BlockAttr> blocks = {dims.toBlock()};
+  llvm::append_range(blocks, map.getBlocks());
+  return MapAttr::get(context, blocks);
+}
+
+bool hasElements(MapAttr map) {
+  return llvm::all_of(map.getBlocks(), [](BlockAttr block) {
+    return llvm::all_of(Dims(block).list, [](const Dim &dim) {
+      return BlockAttr::constant(dim.extent) != 0 && !(dim.low && dim.low == dim.high);
+    });
+  });
+}
+
+bool isWhole(MapAttr map, unsigned dim) { return !Dims(map.front()).list[dim].low; }
 
 /// Splits and merges the dimensions of one block. Fails where a new dimension would cross two that
 /// do not follow each other in memory.
@@ -173,6 +253,8 @@ std::optional<int64_t> evaluateMap(MapAttr map, ArrayRef<int64_t> index) {
       indices.assign(block.getRank(), 0);
       for (size_t i = block.getRank(); i-- > 0;) {
         int64_t extent = *BlockAttr::constant(block.getShape()[i]);
+        if (extent == 0)
+          return std::nullopt;
         indices[i] = place % extent;
         place /= extent;
       }

@@ -9,9 +9,12 @@
 
 namespace zyx::graph::ir {
 
-/// A reshape, expand or permute.
+/// A reshape, expand, permute, flip, pad or window: the elements of operand 0 under other indices. A
+/// pad is one where -zyx-search-decompose-movement left it.
 bool isView(mlir::Operation *op);
-/// A unary, binary, select or cast.
+/// A view that gives every index an element of its operand, which is all but pads.
+bool isIndexMap(mlir::Operation *op);
+/// A unary, binary, select, cast or bitcast.
 bool isElementwise(mlir::Operation *op);
 
 /// A scan, sort or scatter: what each element is hangs on the order of others, so that it is a
@@ -25,8 +28,8 @@ mlir::Value getViewSource(mlir::Value value);
 bool isUnitReshape(ReshapeOp op);
 
 /// For each dimension of a value, the dimension of its view source that it walks along, or none
-/// where it has extent 1 or is repeated by an expand. Fails where a reshape that is no unit reshape
-/// lies between: then no dimension of one is a dimension of the other.
+/// where it has extent 1 or is repeated by an expand. Fails where a reshape that is no unit reshape,
+/// a flip, a pad or a window lies between: then no dimension of one is a dimension of the other.
 std::optional<llvm::SmallVector<std::optional<int64_t>>> getSourceDims(mlir::Value value);
 
 /// A matrix product among the reduces: `reduce add` of a product whose factors are each repeated
