@@ -27,9 +27,11 @@ mkdir -p "$folder/failures"
 for name in "${names[@]}"; do
   began=$SECONDS
   corpus=$folder/corpus/$name
-  starts=("$zyx_root/test/fuzz/corpus/$name")
+  starts=()
   mkdir -p "$corpus"
-  [ ! -d "$folder/test/fuzz/seeds/$name" ] || starts+=("$folder/test/fuzz/seeds/$name")
+  for start in "$zyx_root/test/fuzz/corpus/$name" "$folder/test/fuzz/seeds/$name"; do
+    [ ! -d "$start" ] || starts+=("$start")
+  done
   options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1)
   if [ "$name" = text ]; then
     # Every section of the lit tests is a start.

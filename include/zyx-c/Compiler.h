@@ -38,16 +38,32 @@ typedef struct zyx_compiler_bytes {
 /* The version of the library, as "1.2.3". */
 ZYX_COMPILER_API const char *zyx_compiler_version(void);
 
+/* Runs a call in a child process of its own, so that whatever the compiler does with it ends the
+ * child alone: the result then says how it died and, where it came that far, in which pass and on
+ * which kernel. */
+typedef struct zyx_compiler_isolation {
+  size_t struct_size;
+  /* The program zyx-compiler-worker; NULL looks beside the library, and in ../bin of its folder. */
+  const char *worker;
+  /* Address space of the child; 0 is 16 GiB. */
+  uint64_t memory_bytes;
+  /* 0 is 10 minutes. */
+  uint64_t milliseconds;
+} zyx_compiler_isolation;
+
 typedef struct zyx_compiler_parse_args {
   size_t struct_size;
   /* MLIR text of functions of graph ops. */
   zyx_compiler_bytes text;
   /* For messages; may be NULL. */
   const char *file_name;
+  /* NULL for this process. */
+  const zyx_compiler_isolation *isolation;
 } zyx_compiler_parse_args;
 
 /* Reads every entry of a file as a graph. Text that is too large or nests too deeply is refused
- * before the parser sees it. */
+ * before the parser sees it. MLIR bytecode, whose reader trusts its input, is read in a child process
+ * only. */
 ZYX_COMPILER_API zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args);
 
 typedef struct zyx_compiler_compile_args {
@@ -75,6 +91,8 @@ typedef struct zyx_compiler_compile_args {
    * are through it (0 of 0: they are not counted). */
   void (*progress)(void *context, const char *stage, size_t done, size_t total);
   void *progress_context;
+  /* NULL for this process. A child tells no progress. */
+  const zyx_compiler_isolation *isolation;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */
@@ -119,6 +137,10 @@ ZYX_COMPILER_API size_t zyx_compiler_result_num_spans(const zyx_compiler_result 
 /* 0 where the index is out of range. */
 ZYX_COMPILER_API int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
                                               zyx_compiler_span *span);
+
+/* The whole of the program zyx-compiler-worker: answers one request on the standard input, and
+ * returns the exit code. */
+ZYX_COMPILER_API int zyx_compiler_serve(void);
 
 /* What the compiler chose, one line each. */
 ZYX_COMPILER_API const char *zyx_compiler_result_remarks(const zyx_compiler_result *result);

@@ -4,27 +4,20 @@
 //===----------------------------------------------------------------------===//
 #include "zyx-c/Compiler.h"
 
+#include "Isolation.h"
+
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 
 #include "llvm/Support/SourceMgr.h"
 
 using namespace zyx;
-
-struct zyx_compiler_result {
-  Status status;
-  std::vector<std::vector<std::byte>> graphs;
-  std::vector<std::byte> output;
-  size_t numKernels = 0;
-  std::vector<pipelines::Stage> stages;
-  std::vector<Span> spans;
-  std::string remarks;
-};
 
 namespace {
 
@@ -57,6 +50,8 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   auto context =
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->printOpOnDiagnostic(false);
+  if (isolation::serving())
+    isolation::nameInCrashes(*context);
   return context;
 }
 
@@ -76,10 +71,16 @@ std::string describe(const mlir::Diagnostic &diagnostic) {
 
 Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
   std::string name = args.file_name ? args.file_name : "<text>";
+  if (args.isolation)
+    return isolation::parse(args, name, result);
   // A copy, because the lexer looks at the byte behind the text and wants a zero there.
   std::string text(static_cast<const char *>(args.text.data), args.text.size);
-  if (Status limits = checkTextLimits(text); !limits.isOk())
-    return {limits.code(), name + ": " + limits.message()};
+  const bool isBytecode = mlir::isBytecode(llvm::MemoryBufferRef(text, name));
+  if (isBytecode && !isolation::serving())
+    return Status::invalidArgument(name + ": is MLIR bytecode, which is read in a child process only");
+  if (!isBytecode)
+    if (Status limits = checkTextLimits(text); !limits.isOk())
+      return {limits.code(), name + ": " + limits.message()};
 
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   std::string messages;
@@ -106,6 +107,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data),
                                    args.graph.size);
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
+  if (args.isolation)
+    return isolation::compile(args, graph.name, result);
   graph.bindParameters();
 
   pipelines::Options options;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/Debug.h"
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -170,6 +171,7 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](FuncOp func) {
+      CrashNote note(func);
       if (func.getSchedule())
         return WalkResult::advance();
       unshareConstants(func);

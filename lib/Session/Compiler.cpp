@@ -69,6 +69,17 @@ std::vector<std::byte> copy(zyx_compiler_bytes bytes) {
   return std::vector<std::byte>(begin, begin + bytes.size);
 }
 
+/// Points into `isolation`.
+zyx_compiler_isolation toC(const std::optional<Isolation> &isolation) {
+  zyx_compiler_isolation isolated = {sizeof(isolated), nullptr, 0, 0};
+  if (isolation) {
+    isolated.worker = isolation->worker.c_str();
+    isolated.memory_bytes = isolation->memoryBytes;
+    isolated.milliseconds = isolation->milliseconds;
+  }
+  return isolated;
+}
+
 } // namespace
 
 Compiler::Compiler() : functions(std::make_unique<Functions>()) {}
@@ -83,8 +94,9 @@ std::vector<std::string> Compiler::candidates() {
   return {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
 }
 
-Result<std::unique_ptr<Compiler>> Compiler::open() {
+Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolation) {
   std::unique_ptr<Compiler> compiler(new Compiler);
+  compiler->isolation = std::move(isolation);
   std::string reasons;
   for (const std::string &path : candidates()) {
     compiler->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -112,7 +124,9 @@ Result<std::unique_ptr<Compiler>> Compiler::open() {
 
 Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text,
                                                   const std::string &name) const {
-  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, name.c_str()};
+  const zyx_compiler_isolation isolated = toC(isolation);
+  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, name.c_str(),
+                                  isolation ? &isolated : nullptr};
   auto result = functions->own(functions->zyx_compiler_parse(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   std::vector<graph::Graph> graphs;
@@ -143,6 +157,8 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
     };
   }
   args.schedule_seed = options.scheduleSeed;
+  const zyx_compiler_isolation isolated = toC(isolation);
+  args.isolation = isolation ? &isolated : nullptr;
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

@@ -161,7 +161,7 @@ std::string session::toString(const std::vector<Stage> &stages) {
   return milliseconds(total) + " ms (" + parts + ")";
 }
 
-Session::Session(SessionOptions options) {
+Session::Session(SessionOptions options) : isolation(std::move(options.isolation)) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
 }
@@ -169,7 +169,7 @@ Session::~Session() = default;
 
 Result<Compiler *> Session::compiler() {
   if (!openCompiler) {
-    ZYX_ASSIGN_OR_RETURN(openCompiler, Compiler::open());
+    ZYX_ASSIGN_OR_RETURN(openCompiler, Compiler::open(isolation));
   }
   return openCompiler.get();
 }

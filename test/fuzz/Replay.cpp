@@ -14,7 +14,7 @@
 int main(int argc, char **argv) {
   size_t count = 0;
   for (int i = 1; i < argc; ++i) {
-    // Only formats of ours have seeds.
+    // Formats of ours have examples that are written by the build, others have files.
     if (!std::filesystem::exists(argv[i]))
       continue;
     for (const auto &entry : std::filesystem::directory_iterator(argv[i])) {

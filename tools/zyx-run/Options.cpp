@@ -28,6 +28,8 @@ Compiled programs are kept, so that they are compiled once:
   --cache-dir=FOLDER        where. Default: ZYX_CACHE_DIR ("off" for nowhere), or else zyx in
                             XDG_CACHE_HOME or in ~/.cache
   --no-cache                compile, and keep nothing
+  --isolate                 read and compile FILE in a child process of limited time and memory;
+                            FILE may then be MLIR bytecode
 
 Data:
   --input=NAME=FILE[:TENSOR][[BEGIN:END]]
@@ -124,6 +126,8 @@ static bool *findFlag(std::string_view name, Options &options) {
     return &options.noCache;
   if (name == "quiet")
     return &options.quiet;
+  if (name == "isolate")
+    return &options.isolate;
   if (name == "list")
     return &options.list;
   if (name == "list-devices")

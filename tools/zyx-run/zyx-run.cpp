@@ -197,6 +197,8 @@ Status runProgram(const Options &options) {
   if (!options.noCache)
     sessionOptions.cacheFolder =
         options.cacheFolder ? options.cacheFolder : session::ArtifactCache::defaultFolder();
+  if (options.isolate)
+    sessionOptions.isolation.emplace();
   Session session(std::move(sessionOptions));
   Trace trace;
   if (!options.trace.empty())

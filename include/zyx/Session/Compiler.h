@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,17 @@ struct Observers {
   std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
 };
 
+/// Calls of the compiler run in a child process each, whose death is a Status that says how it died
+/// and, where it came that far, in which pass and on which kernel.
+struct Isolation {
+  /// The program zyx-compiler-worker; empty looks beside the compiler's library.
+  std::string worker = {};
+  /// Address space of the child; 0 is 16 GiB.
+  uint64_t memoryBytes = 0;
+  /// 0 is 10 minutes.
+  uint64_t milliseconds = 0;
+};
+
 struct Stage {
   std::string name;
   uint64_t nanoseconds = 0;
@@ -60,14 +72,14 @@ class Compiler {
 public:
   /// Looks at the environment variable ZYX_COMPILER; without it beside the running program, and in
   /// ../lib of its folder. NotFound says where it looked.
-  static Result<std::unique_ptr<Compiler>> open();
+  static Result<std::unique_ptr<Compiler>> open(std::optional<Isolation> isolation = std::nullopt);
   /// The files that open() tries, in order.
   static std::vector<std::string> candidates();
   ~Compiler();
   Compiler(const Compiler &) = delete;
   Compiler &operator=(const Compiler &) = delete;
 
-  /// Every entry of a text. `name` starts the messages.
+  /// Every entry of a text, and of MLIR bytecode where calls are isolated. `name` starts the messages.
   Result<std::vector<graph::Graph>> parse(std::string_view text, const std::string &name) const;
   Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options,
                            const Observers &observers = {}) const;
@@ -75,6 +87,7 @@ public:
 private:
   struct Functions;
   Compiler();
+  std::optional<Isolation> isolation;
   void *library = nullptr;
   std::unique_ptr<Functions> functions;
 };

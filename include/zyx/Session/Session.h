@@ -69,6 +69,8 @@ struct SessionOptions {
   std::optional<std::string> cacheFolder = std::nullopt;
   /// Of all that is kept there together.
   uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
+  /// With a value the compiler runs in child processes.
+  std::optional<Isolation> isolation = std::nullopt;
 };
 
 /// Opens the compiler and devices when they are first needed. One thread at a time.
@@ -102,6 +104,7 @@ private:
   Result<Compiler *> compiler();
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
+  std::optional<Isolation> isolation;
   std::optional<ArtifactCache> cache;
   /// By hash, entry, target and options.
   std::map<std::string, Compiled> artifacts;

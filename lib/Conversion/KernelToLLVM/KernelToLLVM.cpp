@@ -6,6 +6,8 @@
 
 #include "Detail.h"
 
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -47,6 +49,7 @@ struct ConvertKernelToLLVM
   void runOnOperation() override {
     SmallVector<Operation *> bodies;
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      CrashNote note(func);
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
       if (failed(body) || failed(lowerMemory(*body, privateBytes)) || failed(lowerSmallFloats(*body)))
         return signalPassFailure();

@@ -6,6 +6,8 @@
 
 #include "KernelPrinter.h"
 
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -261,6 +263,7 @@ Status KernelPrinter::print(FuncOp func) {
 Result<std::string> printKernels(ModuleOp module, const Language &language) {
   string kernels;
   for (FuncOp func : module.getOps<FuncOp>()) {
+    CrashNote note(func);
     KernelPrinter printer(language);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;

@@ -448,3 +448,8 @@ kernel.func @narrow_sum() {
   %d = kernel.dot %a, %a, %z : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf16>
   kernel.return
 }
+
+// -----
+
+// expected-error@+1 {{has no body}}
+kernel.func @f(%x: !kernel.buffer<f32, global>)

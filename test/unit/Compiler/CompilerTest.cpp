@@ -21,7 +21,7 @@ struct Release {
 using Owned = std::unique_ptr<zyx_compiler_result, Release>;
 
 Owned parse(std::string_view text) {
-  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, "file.mlir"};
+  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, "file.mlir", nullptr};
   return Owned(zyx_compiler_parse(&args));
 }
 

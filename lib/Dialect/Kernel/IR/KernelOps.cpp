@@ -127,6 +127,8 @@ LogicalResult FuncOp::verify() {
       return emitOpError("takes buffers first and scalars after them");
     scalars |= !buffer;
   }
+  if (isExternal())
+    return emitOpError("has no body");
   unsigned grids = 0;
   for (Operation &op : getBody().front())
     grids += isa<GridOp>(op);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/Assert.h"
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
@@ -455,6 +456,7 @@ private:
 struct ApplySchedule : zyx::kernel::impl::ApplySchedulePassBase<ApplySchedule> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](FuncOp func) {
+      CrashNote note(func);
       return failed(Scheduler(func).run()) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "TileLowering.h"
 
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -86,9 +87,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   void runOnOperation() override {
     SmallVector<FuncOp> funcs;
     getOperation()->walk([&](FuncOp func) { funcs.push_back(func); });
-    for (FuncOp func : funcs)
+    for (FuncOp func : funcs) {
+      CrashNote note(func);
       if (failed(lower(func)))
         return signalPassFailure();
+    }
   }
 };
 

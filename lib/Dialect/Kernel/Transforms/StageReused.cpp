@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
@@ -120,6 +121,7 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
 
   void runOnOperation() override {
     getOperation()->walk([&](FuncOp func) {
+      CrashNote note(func);
       func.walk([&](Block *block) { Stager(*block, maxBytes).run(); });
     });
   }

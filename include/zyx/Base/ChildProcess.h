@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_BASE_CHILDPROCESS_H
+#define ZYX_BASE_CHILDPROCESS_H
+
+#include "zyx/Base/Status.h"
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zyx {
+
+struct ChildLimits {
+  /// After which the child is killed. It gets SIGABRT first, and a moment to say where it was.
+  std::chrono::milliseconds time = std::chrono::minutes(10);
+  /// Of its standard output; a child that writes more is killed.
+  size_t outputBytes = size_t(2) << 30;
+};
+
+/// How a child ended.
+struct ChildResult {
+  std::vector<std::byte> output;
+  /// The end of its standard error.
+  std::string messages;
+  /// The signal that ended it, or 0.
+  int signal = 0;
+  int exitCode = 0;
+  bool timedOut = false, tooMuchOutput = false;
+};
+
+/// Runs a program, found without PATH, with `input` as its standard input, and waits for its end.
+/// Several threads may do so at once. A failure means that it could not be run.
+Result<ChildResult> runChild(const std::vector<std::string> &command,
+                             std::span<const std::byte> input, const ChildLimits &limits = {});
+
+} // namespace zyx
+
+#endif // ZYX_BASE_CHILDPROCESS_H

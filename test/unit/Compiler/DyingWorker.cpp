@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx-c/Compiler.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+#include <unistd.h>
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+/// A worker that dies as ZYX_TEST_DEATH says, to see what its parent makes of it.
+static std::string_view death() {
+  const char *value = std::getenv("ZYX_TEST_DEATH");
+  return value ? value : "";
+}
+
+/// Takes the place of MLIR's own for the compiler's library: a crash inside a pass.
+mlir::scf::ForOp mlir::scf::ForOp::create(OpBuilder &, Location, Value, Value, Value, ValueRange,
+                                          llvm::function_ref<void(OpBuilder &, Location, Value,
+                                                                  ValueRange)>,
+                                          bool) {
+  std::raise(SIGSEGV);
+  std::abort();
+}
+
+int main() {
+  if (death() == "abort") {
+    std::fputs("first line\nsomething is wrong\n", stderr);
+    std::abort();
+  }
+  if (death() == "exit")
+    return 3;
+  if (death() == "hang")
+    pause();
+  if (death() == "garbage") {
+    std::puts("no answer");
+    return 0;
+  }
+  if (death() == "memory")
+    std::set_new_handler([] {
+      std::fputs("LLVM ERROR: out of memory\n", stderr);
+      std::abort();
+    });
+  if (death() == "memory")
+    std::free(::operator new(size_t(1) << 62));
+  return zyx_compiler_serve();
+}
