@@ -8,6 +8,7 @@
 
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Graph/Symbols.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
 
@@ -110,6 +111,9 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   if (args.isolation)
     return isolation::compile(args, graph.name, result);
   graph.bindParameters();
+  if (std::set<std::string> symbols = graph::collectSymbols(graph); !symbols.empty())
+    return Status::invalidArgument("graph " + graph.name + " has symbols without values, as " +
+                                   *symbols.begin() + ": specialise it before it is compiled");
 
   pipelines::Options options;
   ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu"));

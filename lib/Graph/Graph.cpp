@@ -110,6 +110,8 @@ static uint64_t hashNode(const Node &node) {
     hash = mix(hash, operand);
   for (int64_t extent : node.type.shape)
     hash = mix(hash, static_cast<uint64_t>(extent));
+  for (const Extent &extent : node.type.extents)
+    hash = mix(hash, std::hash<std::string>()(extent.toString()));
   for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
                            &attributes.interior, &attributes.size, &attributes.stride,
                            &attributes.dilation})
@@ -268,7 +270,9 @@ Result<NodeId> Graph::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> dim
 }
 
 Result<NodeId> Graph::cast(NodeId x, DType dtype) {
-  return add(Op::Cast, {{x}}, {}, {dtype, x < size() ? node(x).type.shape : Shape()});
+  TensorType type = x < size() ? node(x).type : TensorType();
+  type.dtype = dtype;
+  return add(Op::Cast, {{x}}, {}, std::move(type));
 }
 
 Result<NodeId> Graph::unary(UnaryKind kind, NodeId x) {
@@ -446,6 +450,8 @@ Hash128 Graph::canonicalHash() const {
     writer.u64(node.type.shape.size());
     for (int64_t extent : node.type.shape)
       writer.i64(extent);
+    for (const Extent &extent : node.type.extents)
+      writer.string(extent.toString());
   };
   // Inputs are written whether they are used or not: they are the entry's signature.
   writer.u64(inputs.size());

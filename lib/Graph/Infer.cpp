@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Graph/Graph.h"
+#include "InferSymbolic.h"
 
 #include "InferBody.h"
 #include "InferOrder.h"
@@ -614,6 +614,11 @@ Result<TensorType> inferType(Op op, const Attributes &attributes,
   if (arity(op) != variadic && operands.size() != static_cast<size_t>(arity(op)))
     return refuse(std::string(toString(op)) + " takes " + std::to_string(arity(op)) +
                   " operands, not " + std::to_string(operands.size()));
+  bool isSymbolic = requested.isSymbolic();
+  for (const TensorType *operand : operands)
+    isSymbolic |= operand->isSymbolic();
+  if (isSymbolic)
+    return inferSymbolicType(op, attributes, operands, requested);
   const Inference inference{op, attributes, operands, requested};
   ZYX_RETURN_IF_ERROR(inference.checkAttributes());
   for (const TensorType *operand : operands)

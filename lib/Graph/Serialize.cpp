@@ -15,7 +15,7 @@ namespace zyx::graph {
 //   entry name, file names, bodies in this form, nodes, inputs, outputs; each list with a u64 count
 //   before it.
 static constexpr uint32_t magic = 0x4758595a;
-static constexpr uint32_t version = 3;
+static constexpr uint32_t version = 4;
 
 /// Location files are numbered from 1 in the table of file names; 0 is no file.
 static constexpr uint32_t noFile = 0;
@@ -63,6 +63,9 @@ std::vector<std::byte> Graph::serialize() const {
     body.u64(node.type.shape.size());
     for (int64_t extent : node.type.shape)
       body.i64(extent);
+    body.u64(node.type.extents.size());
+    for (const Extent &extent : node.type.extents)
+      body.string(extent.toString());
     body.u32(fileNumbers.at(locations[id].file));
     body.u32(locations[id].line);
     body.u32(locations[id].column);
@@ -99,6 +102,7 @@ struct StoredNode {
   std::vector<NodeId> operands;
   uint8_t dtype = 0;
   Shape shape;
+  std::vector<std::string> extents;
   uint32_t file = 0, line = 0, column = 0;
 };
 } // namespace
@@ -115,6 +119,9 @@ static StoredNode readNode(ByteReader &reader) {
   node.shape.resize(reader.count("extents", 8));
   for (int64_t &extent : node.shape)
     extent = reader.i64("an extent");
+  node.extents.resize(reader.count("symbolic extents", 8));
+  for (std::string &extent : node.extents)
+    extent = reader.string("a symbolic extent");
   node.file = reader.u32("a location's file");
   node.line = reader.u32("a line");
   node.column = reader.u32("a column");
@@ -185,7 +192,21 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
                      std::to_string(files.size()));
     Location location{stored.file == noFile ? std::string() : files[stored.file - 1], stored.line,
                       stored.column};
-    const TensorType type{*dtype, std::move(stored.shape)};
+    TensorType type{*dtype, std::move(stored.shape)};
+    if (!stored.extents.empty()) {
+      std::vector<Extent> extents;
+      for (const std::string &text : stored.extents) {
+        Result<Extent> extent = Extent::parse(text);
+        if (!extent.isOk() || extent->toString() != text)
+          return corrupt(what + " has an extent that is not in its one form");
+        extents.push_back(std::move(*extent));
+      }
+      TensorType symbolic = symbolicType(*dtype, std::move(extents));
+      if (symbolic.shape != type.shape || !symbolic.isSymbolic())
+        return corrupt(what + " has the shape " + zyx::toString(type.shape) +
+                       ", and other symbolic extents");
+      type = std::move(symbolic);
+    }
     const Attributes attributes = stored.attributes;
     const Result<NodeId> added = graph.add(static_cast<Op>(stored.op), stored.operands,
                                            std::move(stored.attributes), type, std::move(location));

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Reference/Reference.h"
+#include "zyx/Graph/Symbols.h"
 
 #include "Elements.h"
 #include "Order.h"
@@ -528,6 +529,9 @@ std::vector<HostTensor> Evaluator::takeOutputs() {
 Result<std::vector<HostTensor>> evaluate(const Graph &graph, std::span<const HostTensor> inputs,
                                          const Options &options) {
   ZYX_RETURN_IF_ERROR(graph.verify());
+  if (const std::set<std::string> symbols = graph::collectSymbols(graph); !symbols.empty())
+    return Status::invalidArgument("graph " + graph.name + " has the symbol " + *symbols.begin() +
+                                   " without a value: specialise it before it is evaluated");
   int64_t maxBytes = options.maxBytes;
   if (maxBytes <= 0)
     maxBytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);

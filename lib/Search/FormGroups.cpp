@@ -9,6 +9,7 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Search/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -283,7 +284,7 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
     func::FuncOp entry = getOperation();
     if (entry.isExternal())
       return;
-    if (failed(checkEntry(entry)))
+    if (failed(requireNumbers(entry)) || failed(checkEntry(entry)))
       return signalPassFailure();
     for (Block *block : zyx::search::getBlocks(entry))
       formGroups(*block, entry);

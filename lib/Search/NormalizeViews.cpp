@@ -5,6 +5,7 @@
 #include "NormalizeViews.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Search/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -183,6 +184,8 @@ namespace {
 
 struct NormalizeViews : zyx::search::impl::NormalizeViewsPassBase<NormalizeViews> {
   void runOnOperation() override {
+    if (failed(requireNumbers(getOperation())))
+      return signalPassFailure();
     if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
       for (Block *block : zyx::search::getBlocks(getOperation()))
         zyx::search::normalizeViews(*block);

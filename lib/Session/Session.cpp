@@ -6,6 +6,7 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
+#include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
 
@@ -119,6 +120,61 @@ private:
   std::unique_ptr<runtime::Executor> executor;
 };
 
+/// A graph with symbols, made ready for each set of values that its inputs give them.
+class SymbolicExecutable : public Executable {
+public:
+  SymbolicExecutable(Session &session, graph::Graph of, std::string device)
+      : session(session), graph(std::move(of)), device(std::move(device)) {
+    for (graph::NodeId id : graph.inputs)
+      inputArguments.push_back({graph.node(id).attributes.name, graph.node(id).type});
+    for (const graph::Output &output : graph.outputs)
+      outputArguments.push_back({output.name, graph.node(output.node).type});
+  }
+
+  Status setInputs(std::vector<HostTensor> tensors) override {
+    std::vector<TensorType> types;
+    for (const HostTensor &tensor : tensors)
+      types.push_back(tensor.type);
+    ZYX_ASSIGN_OR_RETURN(Bindings bindings, graph::bindSymbols(graph, types));
+    auto found = ready.find(bindings);
+    if (found == ready.end()) {
+      ZYX_ASSIGN_OR_RETURN(graph::Graph numbers, graph::specialise(graph, bindings));
+      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
+                           session.prepare(std::move(numbers), device));
+      // A program that is called with ever new sizes must not fill the memory.
+      if (ready.size() == maxReady)
+        ready.clear();
+      found = ready.emplace(std::move(bindings), std::move(made)).first;
+    }
+    current = found->second.get();
+    numKernels = current->numKernels;
+    numLaunches = current->numLaunches;
+    stages = current->stages;
+    remarks = current->remarks;
+    return current->setInputs(std::move(tensors));
+  }
+  Status run(Trace &trace) override { return current ? current->run(trace) : noInputs(); }
+  Status run() override { return current ? current->run() : noInputs(); }
+  Result<std::vector<HostTensor>> readOutputs() override {
+    if (!current)
+      return noInputs();
+    return current->readOutputs();
+  }
+
+private:
+  Status noInputs() const {
+    return Status::invalidArgument("graph " + graph.name +
+                                   " has symbols, and no inputs gave them values");
+  }
+
+  static constexpr size_t maxReady = 64;
+  Session &session;
+  graph::Graph graph;
+  std::string device;
+  std::map<Bindings, std::unique_ptr<Executable>> ready;
+  Executable *current = nullptr;
+};
+
 } // namespace
 
 Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
@@ -134,11 +190,16 @@ Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
 }
 
 Result<graph::Graph> session::selectEntry(std::vector<graph::Graph> graphs,
-                                          const std::string &entry, const std::string &file) {
+                                          const std::string &entry, const std::string &file,
+                                          const std::vector<std::string> &bind) {
   std::string names;
   for (graph::Graph &graph : graphs) {
-    if (graph.name == entry || (entry.empty() && graphs.size() == 1))
-      return std::move(graph);
+    if (graph.name == entry || (entry.empty() && graphs.size() == 1)) {
+      if (bind.empty())
+        return std::move(graph);
+      ZYX_ASSIGN_OR_RETURN(const Bindings bindings, readBindings(bind));
+      return graph::specialise(graph, bindings);
+    }
     names += (names.empty() ? "" : ", ") + graph.name;
   }
   if (entry.empty())
@@ -246,8 +307,11 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
 
 Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
                                                      const std::string &deviceName) {
+  graph.bindParameters();
+  if (!graph::collectSymbols(graph).empty())
+    return std::unique_ptr<Executable>(
+        new SymbolicExecutable(*this, std::move(graph), deviceName));
   if (deviceName == "reference") {
-    graph.bindParameters();
     return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
   }
   // A device that is not there is found before the time of a compilation is spent.

@@ -23,6 +23,7 @@ FILE is MLIR text, of which one entry is compiled to an artifact: the machine co
 and the plan that launches them. zyx-run runs it, and so does any program that links libZyxRuntime.
 
   --entry=NAME         the function to compile; needed where the file has several
+  --bind=SYMBOL=VALUE  the value of a symbol in the entry's types; once for each symbol
   --target=TARGET      the machine: "cpu" (this one; default), "x86-64-v3", "x86-64-v4", or "c" (C code
                        by the system's compiler)
   -o FILE, --output=FILE
@@ -50,6 +51,7 @@ examples:
 
 struct Options {
   std::string file, entry, output, dumpDot, trace, progress = "auto";
+  std::vector<std::string> bind;
   session::CompileOptions compile;
   bool time = false, remarks = false, quiet = false, help = false;
 };
@@ -79,6 +81,10 @@ Result<Options> parseOptions(int argc, char **argv) {
         *value = argument.substr(std::string_view(name).size());
         known = true;
       }
+    }
+    if (argument.starts_with("--bind=")) {
+      options.bind.emplace_back(argument.substr(7));
+      known = true;
     }
     for (auto [name, flag] : flags)
       if (argument == name)
@@ -120,7 +126,8 @@ Status compileFile(const Options &options) {
   auto begin = std::chrono::steady_clock::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
-                       session::selectEntry(std::move(graphs), options.entry, options.file));
+                       session::selectEntry(std::move(graphs), options.entry, options.file,
+                                            options.bind));
   std::chrono::nanoseconds parsing = std::chrono::steady_clock::now() - begin;
   session::Compiled compiled;
   {

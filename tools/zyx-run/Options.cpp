@@ -21,6 +21,8 @@ What to run, and where:
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler) or
                             "reference" (an interpreter). Default: cpu, or what the artifact was
                             compiled for
+  --bind=SYMBOL=VALUE       the value of a symbol in the entry's types, instead of what the inputs'
+                            extents make it; once for each symbol
   --list                    print the entries of FILE with their inputs and outputs, and stop
   --list-devices            print every device, and why an absent one is absent, and stop
 
@@ -88,6 +90,8 @@ static Status setOption(std::string_view name, std::string_view value, Options &
     options.entry = value;
   else if (name == "device")
     options.device = value;
+  else if (name == "bind")
+    options.bind.emplace_back(value);
   else if (name == "trace")
     options.trace = value;
   else if (name == "progress") {

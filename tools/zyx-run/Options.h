@@ -22,6 +22,8 @@ struct Options {
   std::string file, entry, device;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
+  /// Values of symbols, as "n=4"; none where the inputs give them.
+  std::vector<std::string> bind;
   std::optional<uint64_t> random;
   bool print = false;
   /// Text with {NAME} for outputs; empty prints them all.

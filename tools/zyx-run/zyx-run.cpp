@@ -74,7 +74,8 @@ Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &opt
   Clock::time_point begin = Clock::now();
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
-                       session::selectEntry(std::move(graphs), options.entry, options.file));
+                       session::selectEntry(std::move(graphs), options.entry, options.file,
+                                            options.bind));
   auto parsing = std::chrono::nanoseconds(Clock::now() - begin).count();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
@@ -125,6 +126,9 @@ Result<std::vector<HostTensor>> readInputs(const Executable &executable, const O
       ZYX_ASSIGN_OR_RETURN(HostTensor tensor, readInput(*spec, input));
       tensors.push_back(std::move(tensor));
     } else if (options.random) {
+      if (input.type.isSymbolic())
+        return Status::invalidArgument("input '" + input.name + "' is " + toString(input.type) +
+                                       ": random numbers need --bind for its symbols");
       ZYX_ASSIGN_OR_RETURN(HostTensor tensor,
                            randomTensor(input.type, *options.random + tensors.size()));
       tensors.push_back(std::move(tensor));

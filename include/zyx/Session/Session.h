@@ -49,9 +49,11 @@ protected:
   std::vector<artifact::Argument> inputArguments, outputArguments;
 };
 
-/// The graph of that name, or the only one where `entry` is empty. `file` starts the messages.
+/// The graph of that name, or the only one where `entry` is empty. `file` starts the messages;
+/// `bind` are values for all symbols of the graph, as "n=4", or none.
 Result<graph::Graph> selectEntry(std::vector<graph::Graph> graphs, const std::string &entry,
-                                 const std::string &file);
+                                 const std::string &file,
+                                 const std::vector<std::string> &bind = {});
 
 /// "12.30 ms (parse 10.00, compile 2.30)".
 std::string toString(const std::vector<Stage> &stages);
@@ -91,6 +93,8 @@ public:
   /// the graph that was compiled first.
   Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
+  /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
+  /// executable must not outlive the session.
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
   /// Loads what was compiled before. An empty `device` is the artifact's own.
   Result<std::unique_ptr<Executable>> load(artifact::Artifact artifact, const std::string &device);

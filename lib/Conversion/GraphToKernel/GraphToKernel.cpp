@@ -320,6 +320,8 @@ void ConvertGraphToKernelPass::runOnOperation() {
       entry.emitOpError("needs a body of one block to become a plan");
       return signalPassFailure();
     }
+    if (failed(graph::ir::requireNumbers(entry)))
+      return signalPassFailure();
     if (failed(Planner(entry, symbols).plan()))
       return signalPassFailure();
   }

@@ -1,7 +1,7 @@
 // RUN: zyx-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<?xf32>) {
-  // expected-error@+1 {{tensor<?xf32> has a dynamic extent; extents must be static}}
+  // expected-error@+1 {{tensor<?xf32> has an extent without a name: write #graph.extents}}
   %0 = graph.unary exp %x : tensor<?xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @f(%x: tensor<?xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32, "blocked">) {
-  // expected-error@+1 {{has an encoding; tensors of the graph have none}}
+  // expected-error@+1 {{has an encoding that is not #graph.extents}}
   %0 = graph.unary exp %x : tensor<4xf32, "blocked">
   return
 }
@@ -33,7 +33,7 @@ func.func @f(%x: tensor<4xi4>) {
 // -----
 
 func.func @f(%x: tensor<?x4xf32>) {
-  // expected-error@+1 {{result tensor<?xf32> has a dynamic extent; extents must be static}}
+  // expected-error@+1 {{result tensor<?xf32> has an extent without a name: write #graph.extents}}
   %0 = graph.reshape %x : tensor<?x4xf32> -> tensor<?xf32>
   return
 }
@@ -299,5 +299,43 @@ func.func @f(%x: tensor<4xf32>) {
 func.func @f(%x: tensor<4xf32>) {
   // expected-error@+1 {{'graph.transfer' op transfer of f32[4] to 'My GPU', which is no name of a device, such as cpu or cuda:1}}
   %0 = graph.transfer %x to "My GPU" : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{1 extents for a tensor of rank 2}}
+func.func private @f(tensor<?x4xf32, #graph.extents<"n">>)
+
+// -----
+
+// expected-error@+1 {{the extent 'n' stands for 4}}
+func.func private @f(tensor<4x?xf32, #graph.extents<"n", "m">>)
+
+// -----
+
+// expected-error@+1 {{the extent '3' stands for ?}}
+func.func private @f(tensor<?x?xf32, #graph.extents<"n", "3">>)
+
+// -----
+
+// expected-error@+1 {{extents without a symbol are written in the shape}}
+func.func private @f(tensor<4xf32, #graph.extents<"4">>)
+
+// -----
+
+// expected-error@+1 {{the extent 'n + n' is written '2*n'}}
+func.func private @f(tensor<?xf32, #graph.extents<"n + n">>)
+
+// -----
+
+// expected-error@+1 {{the extent 'n +' has no number, symbol or parenthesis at character 3}}
+func.func private @f(tensor<?xf32, #graph.extents<"n +">>)
+
+// -----
+
+func.func @f(%x: tensor<?xf32, #graph.extents<"n">>) {
+  // expected-error@+1 {{at n = 185: reshape of f32[185] to f32[186] changes the number of elements}}
+  %0 = graph.reshape %x : tensor<?xf32, #graph.extents<"n">> -> tensor<?xf32, #graph.extents<"n + 1">>
   return
 }

@@ -51,9 +51,13 @@ Graph everyOp() {
   const std::vector<NodeId> custom =
       *g.custom("two", "fast", *Body::create(outer), {{sum, chosen}});
   const NodeId again = (*g.loop(step, 5, {{custom[1]}}))[0];
+  const TensorType symbolic =
+      symbolicType(DType::F32, {*Extent::parse("2*n + 1"), Extent(3), *Extent::parse("m")});
+  const NodeId anySize = *g.unary(UnaryKind::Sqrt, *g.parameter("any", symbolic));
   g.name = "everything";
   g.inputs = {x};
-  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}, {"custom", custom[0]}, {"again", again}};
+  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}, {"custom", custom[0]}, {"again", again},
+               {"any", anySize}};
   return g;
 }
 
@@ -90,6 +94,7 @@ struct NodeBytes {
   std::vector<uint32_t> operands = {};
   uint8_t dtype = static_cast<uint8_t>(DType::U8);
   Shape shape = {2};
+  std::vector<std::string> extents = {};
   uint32_t file = 0;
   uint32_t body = 0;
   int64_t trips = 0;
@@ -102,7 +107,7 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
                              const std::vector<std::vector<std::byte>> &bodies = {}) {
   ByteWriter w;
   w.u32(0x4758595a);
-  w.u32(3);
+  w.u32(4);
   w.u64(0);
   w.string("main");
   w.u64(0);
@@ -131,6 +136,9 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
     w.u64(node.shape.size());
     for (int64_t extent : node.shape)
       w.i64(extent);
+    w.u64(node.extents.size());
+    for (const std::string &extent : node.extents)
+      w.string(extent);
     w.u32(node.file);
     w.u32(0);
     w.u32(0);
@@ -228,7 +236,16 @@ TEST(SerializeTest, HeaderIsChecked) {
   bytes[20] ^= std::byte(1);
   EXPECT_THAT(refusal(bytes), HasSubstr("the checksum does not match: the bytes are damaged"));
   bytes[4] = std::byte(9);
-  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 3"));
+  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 4"));
+
+  auto withExtents = [](Shape shape, std::vector<std::string> extents) {
+    return refusal(forge({{.name = "x", .shape = std::move(shape), .extents = std::move(extents)}}));
+  };
+  EXPECT_THAT(withExtents({symbolicExtent}, {"n + n"}), HasSubstr("has an extent that is not in its one form"));
+  EXPECT_THAT(withExtents({symbolicExtent}, {"n +"}), HasSubstr("not in its one form"));
+  EXPECT_THAT(withExtents({2}, {"n"}), HasSubstr("has the shape [2], and other symbolic extents"));
+  EXPECT_THAT(withExtents({2}, {"2"}), HasSubstr("and other symbolic extents"));
+  EXPECT_THAT(withExtents({symbolicExtent}, {}), HasSubstr("an extent that is not known yet"));
   bytes[0] = std::byte(0);
   EXPECT_THAT(refusal(bytes), HasSubstr("the bytes are not a graph"));
 }

@@ -263,3 +263,12 @@ TEST(EvaluateTest, RefusesWhatIsTooLarge) {
   EXPECT_THAT(evaluate(g, g.tensors, {.maxBytes = 7}).status().message(),
               HasSubstr("binary mul, f32[] needs 4 bytes, but 4 of 7 are in use"));
 }
+
+TEST(EvaluateTest, RefusesSymbolsWithoutValues) {
+  graph::Graph g;
+  const NodeId x = *g.parameter("x", symbolicType(DType::F32, {*Extent::symbol("n")}));
+  g.inputs = {x};
+  g.outputs = {{"y", *g.unary(UnaryKind::Neg, x)}};
+  EXPECT_EQ(evaluate(g, std::vector<HostTensor>{}).status().message(),
+            "graph main has the symbol n without a value: specialise it before it is evaluated");
+}

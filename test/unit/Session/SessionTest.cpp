@@ -33,6 +33,37 @@ HostTensor tensor(std::vector<float> values) {
   return result;
 }
 
+/// y = x * sum(x), of any number of elements.
+graph::Graph anySize() {
+  graph::Graph graph;
+  const TensorType type = symbolicType(DType::F32, {*Extent::symbol("n")});
+  const graph::NodeId x = *graph.parameter("x", type);
+  const graph::NodeId sum = *graph.reduce(graph::ReduceKind::Add, x, {0});
+  const graph::NodeId wide =
+      *graph.add(graph::Op::Expand, {{*graph.reshape(sum, {1})}}, {}, type);
+  graph.inputs = {x};
+  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Mul, x, wide)}};
+  return graph;
+}
+
+/// One executable called with several sizes, one of them twice and one of them refused.
+void callWithSizes(Executable &executable) {
+  EXPECT_THAT(executable.run().message(), HasSubstr("no inputs gave them values"));
+  EXPECT_THAT(executable.readOutputs().status().message(),
+              HasSubstr("graph main has symbols, and no inputs gave them values"));
+  auto call = [&](std::vector<float> values) {
+    EXPECT_TRUE(executable.setInputs({tensor(std::move(values))}).isOk());
+    EXPECT_TRUE(executable.run().isOk());
+    return (*executable.readOutputs())[0];
+  };
+  EXPECT_EQ(call({1, 2, 3}), tensor({6, 12, 18}));
+  EXPECT_EQ(call({5}), tensor({25}));
+  EXPECT_EQ(call({}), tensor({}));
+  EXPECT_EQ(call({2, 2, 2}), tensor({12, 12, 12}));
+  EXPECT_THAT(executable.setInputs({{{DType::F32, {1, 1}}, std::vector<std::byte>(4)}}).message(),
+              HasSubstr("input 'x' is f32[n], and f32[1, 1] is given"));
+}
+
 Status openAs(const char *path) {
   setenv("ZYX_COMPILER", path, 1);
   Status status = Compiler::open().status();
@@ -75,6 +106,14 @@ TEST(SessionTest, SelectsEntries) {
               HasSubstr("f: has no entry 'three', but one, two"));
 }
 
+TEST(SessionTest, ReferenceRunsGraphsOfAnySize) {
+  Session session;
+  auto executable = session.prepare(anySize(), "reference");
+  ASSERT_TRUE(executable.isOk());
+  EXPECT_EQ(zyx::toString((*executable)->inputs()[0].type), "f32[n]");
+  callWithSizes(**executable);
+}
+
 TEST(SessionTest, ListsTheReferenceFirst) {
   auto devices = Session::listDevices();
   ASSERT_GE(devices.size(), 3u);
@@ -104,6 +143,10 @@ TEST(SessionTest, CompilesAndRuns) {
     ASSERT_TRUE((*executable)->run().isOk());
   EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
   EXPECT_THAT(toString((*executable)->stages), HasSubstr(" ms (graph "));
+
+  auto anyExecutable = session.prepare(anySize(), "cpu");
+  ASSERT_TRUE(anyExecutable.isOk()) << anyExecutable.status().toString();
+  callWithSizes(**anyExecutable);
 
   // The same graph again needs no compiler.
   auto again = session.prepare(sum(), "cpu");

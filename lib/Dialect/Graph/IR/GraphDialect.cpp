@@ -15,6 +15,7 @@ using namespace zyx::graph::ir;
 #include "zyx/Dialect/Graph/IR/GraphEnums.cpp.inc"
 
 void GraphDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "zyx/Dialect/Graph/IR/GraphOps.cpp.inc"

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -98,13 +99,47 @@ zyx::Result<zyx::TensorType> zyx::graph::ir::toPlainType(Type type) {
   std::optional<DType> dtype = toDType(tensor.getElementType());
   if (!dtype)
     return Status::invalidArgument(toText(type) + " has an element type that the graph has not");
-  if (!tensor.hasStaticShape())
-    return Status::unsupported(toText(type) + " has a dynamic extent; extents must be static");
+  if (auto texts = dyn_cast_or_null<ExtentsAttr>(tensor.getEncoding())) {
+    std::vector<Extent> extents;
+    for (StringAttr text : texts.getTexts())
+      extents.push_back(*Extent::parse({text.data(), text.size()}));
+    return symbolicType(*dtype, std::move(extents));
+  }
   if (tensor.getEncoding())
-    return Status::unsupported(toText(type) + " has an encoding; tensors of the graph have none");
+    return Status::unsupported(toText(type) + " has an encoding that is not #graph.extents");
+  if (!tensor.hasStaticShape())
+    return Status::unsupported(toText(type) +
+                               " has an extent without a name: write #graph.extents");
   return zyx::TensorType{*dtype, Shape(tensor.getShape().begin(), tensor.getShape().end())};
 }
 
 RankedTensorType zyx::graph::ir::toTensorType(const zyx::TensorType &type, MLIRContext *context) {
-  return RankedTensorType::get(type.shape, toElementType(type.dtype, context));
+  llvm::SmallVector<StringAttr> texts;
+  for (const Extent &extent : type.extents)
+    texts.push_back(StringAttr::get(context, extent.toString()));
+  Attribute encoding = type.isSymbolic() ? ExtentsAttr::get(context, texts) : Attribute();
+  return RankedTensorType::get(type.shape, toElementType(type.dtype, context), encoding);
+}
+
+LogicalResult zyx::graph::ir::requireNumbers(Operation *entry) {
+  auto isSymbolic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  WalkResult walked = entry->walk([&](Operation *op) {
+    auto refuse = [&](Type type) {
+      op->emitError() << type << " has an extent that is not known yet: give its symbols values "
+                      << "with -zyx-graph-specialise";
+      return WalkResult::interrupt();
+    };
+    for (Type type : op->getResultTypes())
+      if (isSymbolic(type))
+        return refuse(type);
+    for (Region &region : op->getRegions())
+      for (Type type : region.getArgumentTypes())
+        if (isSymbolic(type))
+          return refuse(type);
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }

@@ -10,3 +10,10 @@ func.func @two(%x: tensor<3xi64> {graph.name = "x"}, %c: tensor<3xi1> {graph.nam
   %sum = graph.reduce add %chosen dims = [0] : tensor<3xi64> -> tensor<i64>
   return %chosen, %sum : tensor<3xi64>, tensor<i64>
 }
+
+func.func @any(%x: tensor<?x3xf32, #graph.extents<"n", "3">> {graph.name = "x"})
+    -> (tensor<?xf32, #graph.extents<"3*n">> {graph.name = "y"}) {
+  %0 = graph.binary add %x, %x : tensor<?x3xf32, #graph.extents<"n", "3">>
+  %y = graph.reshape %0 : tensor<?x3xf32, #graph.extents<"n", "3">> -> tensor<?xf32, #graph.extents<"3*n">>
+  return %y : tensor<?xf32, #graph.extents<"3*n">>
+}

@@ -28,7 +28,10 @@ def Graph_Dialect : Dialect {
     }
     ```
 
-    **Types.** Ranked tensors of static extents without encoding. Element types: `i1` (bool, one
+    **Types.** Ranked tensors. Extents are numbers, or expressions of symbols in the encoding
+    `#graph.extents`; a `?` without that names nothing and is refused. A program with symbols is
+    specialised, by numbers in their place, before it is interpreted or compiled
+    (`-zyx-graph-specialise`; a session does it when a program is called). Element types: `i1` (bool, one
     byte 0 or 1 in memory), `i8` to `i64` (signed), `ui8` to `ui64` (unsigned), `f16`, `bf16`,
     `f32`, `f64`, and `f8E4M3FN`, `f8E5M2`, which are stored, gathered, moved and cast, but not
     computed with. Extents may be 0 and the rank may be 0.
@@ -44,6 +47,8 @@ def Graph_Dialect : Dialect {
     integers, f64 for f64; f32 operands need no cast. A multiplication in bf16 followed by a
     reduction rounds each product and is not a contraction.
   }];
+  let extraClassDeclaration = "void registerAttributes();";
+  let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;

@@ -14,11 +14,15 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "zyx/Dialect/Graph/IR/GraphEnums.h.inc"
 #include "zyx/Dialect/Graph/IR/GraphInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "zyx/Dialect/Graph/IR/GraphAttrs.h.inc"
 
 #define GET_OP_CLASSES
 #include "zyx/Dialect/Graph/IR/GraphOps.h.inc"

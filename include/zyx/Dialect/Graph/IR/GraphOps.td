@@ -7,6 +7,7 @@
 #ifndef ZYX_DIALECT_GRAPH_IR_GRAPHOPS_TD
 #define ZYX_DIALECT_GRAPH_IR_GRAPHOPS_TD
 
+include "zyx/Dialect/Graph/IR/GraphAttrs.td"
 include "zyx/Dialect/Graph/IR/GraphDialect.td"
 include "zyx/Dialect/Graph/IR/GraphEnums.td"
 include "zyx/Dialect/Graph/IR/GraphInterfaces.td"

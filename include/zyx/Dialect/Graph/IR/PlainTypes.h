@@ -18,10 +18,14 @@ std::optional<DType> toDType(mlir::Type elementType);
 mlir::Type toElementType(DType dtype, mlir::MLIRContext *context);
 
 /// The plain form of a tensor type, or why it has none: not a ranked tensor, an element type that
-/// the graph does not know, a dynamic extent, an encoding.
+/// the graph does not know, a `?` without `#graph.extents`, another encoding.
 Result<TensorType> toPlainType(mlir::Type type);
 /// The inverse of toPlainType.
 mlir::RankedTensorType toTensorType(const TensorType &type, mlir::MLIRContext *context);
+
+/// Fails with an error at the first op of the function one of whose types has a symbol: passes that
+/// count elements run on numbers.
+mlir::LogicalResult requireNumbers(mlir::Operation *entry);
 
 } // namespace zyx::graph::ir
 

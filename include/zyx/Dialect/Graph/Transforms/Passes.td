@@ -27,4 +27,22 @@ def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
   let options = [ListOption<"keep", "keep", "std::string", "Names of ops that are left alone">];
 }
 
+def SpecialisePass : Pass<"zyx-graph-specialise", "::mlir::func::FuncOp"> {
+  let summary = "Put numbers in the place of symbols";
+  let description = [{
+    Every type of the function gets numbers for the symbols in its extents. The verifier checks all
+    ops again on these numbers, so a program that is legal for some values only is refused for the
+    others. Symbols without a value are refused by name.
+
+    ```mlir
+    %y = graph.unary exp %x : tensor<?x8xf32, #graph.extents<"2*n", "8">>
+    // becomes, with values=n=3
+    %y = graph.unary exp %x : tensor<6x8xf32>
+    ```
+
+    The whole test is test/Dialect/Graph/Transforms/specialise.mlir.
+  }];
+  let options = [ListOption<"values", "values", "std::string", "Values of symbols, as n=4,m=8">];
+}
+
 #endif // ZYX_DIALECT_GRAPH_TRANSFORMS_PASSES_TD
