@@ -55,7 +55,7 @@ def page_errors(root):
 def expected_rows(inc):
     """The ops of GraphOps.inc, those with kinds once for each kind: "select", "unary exp"."""
     ops, kinds = [], collections.defaultdict(list)
-    for family, word in re.findall(r"^ZYX_GRAPH_(\w+)\(\w+, (\w+)", inc, re.MULTILINE):
+    for family, word in re.findall(r"^ZYX_GRAPH_(?:BODY_)?(\w+)\(\w+, (\w+)", inc, re.MULTILINE):
         if family == "OP":
             ops.append(word)
         else:
