@@ -106,10 +106,12 @@ TEST(IsolationTest, EveryDeathIsAStatusWithTheName) {
   EXPECT_THAT(messageOf(garbage), HasSubstr("the compiler's child process wrote no answer"));
   Owned memory = dieBy("memory");
   EXPECT_EQ(zyx_compiler_result_code(memory.get()), uint32_t(ZYX_OUT_OF_MEMORY));
-  EXPECT_THAT(messageOf(memory), HasSubstr("needs more than 17179869184 bytes compiling 'sums'"));
+  EXPECT_THAT(messageOf(memory), HasSubstr("the compiler's child process needs more than "
+                                           "17179869184 bytes compiling 'sums'"));
   Owned hanging = dieBy("hang", 200);
   EXPECT_EQ(zyx_compiler_result_code(hanging.get()), uint32_t(ZYX_TIMEOUT));
-  EXPECT_THAT(messageOf(hanging), HasSubstr("took longer than 200 ms compiling 'sums'"));
+  EXPECT_THAT(messageOf(hanging), HasSubstr("the compiler's child process took longer than 200 ms "
+                                            "compiling 'sums'"));
 }
 
 /// A crash tells the pass and the kernel.

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,5 +204,20 @@ TEST(SessionTest, CompilesWhereNothingCanBeKept) {
   unsetenv("ZYX_COMPILER");
   ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();
   EXPECT_THAT(compiled->remarks, HasSubstr("not kept in the cache: /dev/null/cache: "));
+}
+
+TEST(SessionTest, SaysWhereAWorkerIsMissing) {
+  Result<TempFolder> folder = TempFolder::create();
+  ASSERT_TRUE(folder.isOk());
+  const std::string alone = folder->file("libZyxCompiler.so");
+  std::filesystem::copy_file(ZYX_TEST_COMPILER, alone);
+  setenv("ZYX_COMPILER", alone.c_str(), 1);
+  SessionOptions options;
+  options.isolation.emplace();
+  Session session(options);
+  const Status status = session.prepare(sum(), "cpu").status();
+  unsetenv("ZYX_COMPILER");
+  std::filesystem::remove(alone);
+  EXPECT_THAT(status.toString(), HasSubstr("there is no zyx-compiler-worker in "));
 }
 #endif
