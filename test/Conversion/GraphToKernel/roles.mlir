@@ -93,3 +93,30 @@ func.func @symmetric(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   }
   return %y : tensor<4x4xf32>
 }
+
+// The product of rows and columns stands in the order of the next one: (a, b, c) becomes (b, c, a).
+// That is not its own inverse.
+// CHECK-LABEL: kernel.func @product_of_product_0
+// CHECK: %[[P:.*]] = kernel.dot {{.*}} -> tensor<2x3x4xf32>
+// CHECK: kernel.transpose %[[P]] order [1, 2, 0] : tensor<2x3x4xf32> -> tensor<3x4x2xf32>
+func.func @product_of_product(%x: tensor<2x3x5xf32>, %y: tensor<2x4x5xf32>,
+                              %z: tensor<3x6x2xf32>) -> tensor<3x4x6xf32> {
+  %q = graph.group(%a = %x : tensor<2x3x5xf32>, %b = %y : tensor<2x4x5xf32>,
+                   %c = %z : tensor<3x6x2xf32>) -> tensor<3x4x6xf32> {
+    %ar = graph.reshape %a : tensor<2x3x5xf32> -> tensor<2x3x1x5xf32>
+    %ae = graph.expand %ar : tensor<2x3x1x5xf32> -> tensor<2x3x4x5xf32>
+    %br = graph.reshape %b : tensor<2x4x5xf32> -> tensor<2x1x4x5xf32>
+    %be = graph.expand %br : tensor<2x1x4x5xf32> -> tensor<2x3x4x5xf32>
+    %ab = graph.binary mul %ae, %be : tensor<2x3x4x5xf32>
+    %p = graph.reduce add %ab dims = [3] : tensor<2x3x4x5xf32> -> tensor<2x3x4xf32>
+    %pp = graph.permute %p order = [1, 2, 0] : tensor<2x3x4xf32> -> tensor<3x4x2xf32>
+    %pr = graph.reshape %pp : tensor<3x4x2xf32> -> tensor<3x4x1x2xf32>
+    %pe = graph.expand %pr : tensor<3x4x1x2xf32> -> tensor<3x4x6x2xf32>
+    %cr = graph.reshape %c : tensor<3x6x2xf32> -> tensor<3x1x6x2xf32>
+    %ce = graph.expand %cr : tensor<3x1x6x2xf32> -> tensor<3x4x6x2xf32>
+    %pc = graph.binary mul %pe, %ce : tensor<3x4x6x2xf32>
+    %s = graph.reduce add %pc dims = [3] : tensor<3x4x6x2xf32> -> tensor<3x4x6xf32>
+    graph.yield %s : tensor<3x4x6xf32>
+  }
+  return %q : tensor<3x4x6xf32>
+}

@@ -108,3 +108,21 @@ kernel.func @structured(%x: !i32) {
   kernel.store %sum, %xs[%c0] : i32, !kernel.view<1000xi32, global>
   kernel.return
 }
+
+// A piece of an array begins at its indices.
+// CHECK-LABEL: void piece(
+// CHECK: uint32_t [[P:p[0-9]+]][12];
+// CHECK: [[P]][((UINT64_C(2) * UINT64_C(4) + UINT64_C(1)) + UINT64_C(1))] = 7u;
+// CHECK: = [[P]][(UINT64_C(2) * UINT64_C(4) + UINT64_C(2))];
+kernel.func @piece(%x: !i32) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %seven = arith.constant 7 : i32
+  %xs = kernel.view %x map #all : !i32 -> !kernel.view<1000xi32, global>
+  %p = kernel.alloc : !kernel.view<3x4xi32, private>
+  %slot = kernel.subview %p[%c2, %c1] : !kernel.view<3x4xi32, private> -> !kernel.view<2xi32, private>
+  kernel.store %seven, %slot[%c1] : i32, !kernel.view<2xi32, private>
+  %v = kernel.load %p[%c2, %c2] : !kernel.view<3x4xi32, private> -> i32
+  kernel.store %v, %xs[%c1] : i32, !kernel.view<1000xi32, global>
+  kernel.return
+}
