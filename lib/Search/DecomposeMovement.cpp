@@ -33,14 +33,14 @@ static Value getFill(Value value) {
   return {};
 }
 
-/// Whether an op that picks elements by itself reads the value through views: it knows of no fill
-/// but zero.
-static bool isGatheredFrom(Value value) {
+/// Whether an op of these kinds reads the value through views, a gather as what it picks from.
+template <typename... Ops> static bool isReadBy(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
-    return isa<ScanOp, SortOp, ScatterOp>(user) ||
-           (use.getOperandNumber() == 0 &&
-            (isa<GatherOp>(user) || (isView(user) && isGatheredFrom(user->getResult(0)))));
+    if (use.getOperandNumber() != 0 && isa<GatherOp>(user))
+      return false;
+    return isa<Ops...>(user) || (use.getOperandNumber() == 0 && isView(user) &&
+                                 isReadBy<Ops...>(user->getResult(0)));
   });
 }
 
@@ -199,7 +199,9 @@ Value Decomposer::decompose(PadOp op) {
     DenseElementsAttr value = fill.getValue().resizeSplat(typeOf(op.getFill()));
     Attribute zero = builder.getZeroAttr(type.getElementType());
     bool isZero = value == DenseElementsAttr::get(value.getType(), zero);
-    if ((!below || getSplat(below).getValue() == value) && (isZero || !isGatheredFrom(op)))
+    // A gather knows of no fill but zero; kernels of loops over scalars read memory alone.
+    if ((!below || getSplat(below).getValue() == value) && (isZero || !isReadBy<GatherOp>(op)) &&
+        !isReadBy<ScanOp, SortOp, ScatterOp>(op))
       return pad(x, padding, type.getShape(),
                  below ? below : ConstantOp::create(builder, loc, typeOf(op.getFill()), value));
   }

@@ -199,9 +199,19 @@ static char *readAll(const char *path, size_t *size) {
 static int testExhaustion(void) {
   zyx_device *device = NULL;
   zyx_device_options options;
+  size_t size;
+  /* So that the compiler keeps the calls. */
+  static void *volatile sink;
   memset(&options, 0, sizeof(options));
   options.struct_size = sizeof(options);
   options.threads = 1000;
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY,
+        "cannot start a thread: ");
+  /* All that is left is taken. */
+  options.threads = 1;
+  for (size = (size_t)1 << 26; size >= 16; size /= 2)
+    while ((sink = malloc(size)) != NULL)
+      ;
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY,
         "out of memory: the host has no memory or threads left");
   CHECK(device == NULL);
