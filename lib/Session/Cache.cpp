@@ -171,11 +171,11 @@ Status ArtifactCache::insert(const CacheEntry &entry) const {
   ZYX_RETURN_IF_ERROR(checkFolder());
   // Not forced to the disk: what a crash of the machine leaves of it has another checksum.
   ZYX_RETURN_IF_ERROR(writeFileAtomically(path(entry.key), bytes, Durability::None));
-  evict();
+  evict(path(entry.key));
   return Status::ok();
 }
 
-void ArtifactCache::evict() const {
+void ArtifactCache::evict(const std::string &keep) const {
   struct File {
     fs::path path;
     uint64_t size;
@@ -198,7 +198,8 @@ void ArtifactCache::evict() const {
         fs::remove(file.path, gone);
     } else if (name.ends_with(suffix)) {
       total += file.size;
-      files.push_back(std::move(file));
+      if (file.path != keep)
+        files.push_back(std::move(file));
     }
   }
   if (total <= maxBytes)

@@ -67,7 +67,9 @@ public:
 
 private:
   Status checkFolder() const;
-  void evict() const;
+  /// Removes old entries, but not the file `keep`: times on a disk are too coarse to say which of two
+  /// files is the newer one.
+  void evict(const std::string &keep) const;
   std::string folder;
   uint64_t maxBytes;
 };

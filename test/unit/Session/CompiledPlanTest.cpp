@@ -18,6 +18,13 @@ using artifact::Artifact;
 
 namespace {
 
+/// A loop that is known to make no pass touches nothing, but waits and is waited for like any other:
+/// how often a loop runs may also be a number in a buffer.
+bool neverRuns(const artifact::Command &command) {
+  const auto *loop = std::get_if<artifact::Loop>(&command.action);
+  return loop && !loop->count && loop->trips <= 0;
+}
+
 using Outputs = std::vector<std::vector<std::byte>>;
 
 Outputs run(const std::shared_ptr<runtime::Device> &device, const Artifact &artifact,
@@ -44,7 +51,7 @@ TEST(CompiledPlanTest, WaitsForWhatItNeedsAndNothingElse) {
   auto host = *runtime::createDevice("cpu", {.threads = 1});
   const smith::Profile profile = smith::Profile::integers();
   size_t waits = 0;
-  for (uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < 48 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     smith::Program program = smith::drawProgram(seed, profile);
     session::CompileOptions options;
@@ -62,6 +69,9 @@ TEST(CompiledPlanTest, WaitsForWhatItNeedsAndNothingElse) {
 
     for (size_t i = 0; i < artifact->commands.size(); ++i) {
       for (size_t wait = 0; wait < artifact->commands[i].wait.size(); ++wait) {
+        if (neverRuns(artifact->commands[i]) ||
+            neverRuns(artifact->commands[artifact->commands[i].wait[wait]]))
+          continue;
         Artifact mutant = *artifact;
         auto &list = mutant.commands[i].wait;
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(wait));
