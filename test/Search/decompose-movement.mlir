@@ -86,6 +86,54 @@ func.func @gathered(%x: tensor<4xf32>, %i: tensor<3xi32>) -> tensor<3xf32> {
   return %1 : tensor<3xf32>
 }
 
+// Loops over scalars read memory alone, so that they read no pad, whatever its fill and the views
+// between: a select of all elements is stored for them.
+// CHECK-LABEL: func.func @scanned
+// CHECK: %[[P:.*]] = graph.pad %arg0
+// CHECK: %[[S:.*]] = graph.select %{{.*}}, %[[P]], %{{.*}} : tensor<5xf32>
+// CHECK: graph.scan add %[[S]] dim = 0
+func.func @scanned(%x: tensor<4xf32>) -> tensor<5xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.pad %x, %zero low = [1] high = [0] interior = [0] : tensor<4xf32> -> tensor<5xf32>
+  %1 = graph.scan add %0 dim = 0 : tensor<5xf32>
+  return %1 : tensor<5xf32>
+}
+
+// CHECK-LABEL: func.func @sorted
+// CHECK: %[[P:.*]] = graph.pad %arg0
+// CHECK: %[[S:.*]] = graph.select %{{.*}}, %[[P]], %{{.*}} : tensor<2x5xf32>
+// CHECK: %[[T:.*]] = graph.permute %[[S]]
+// CHECK: %[[R:.*]] = graph.reshape %[[T]]
+// CHECK: graph.sort values %[[R]] dim = 0
+func.func @sorted(%x: tensor<2x4xf32>) -> tensor<10xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.pad %x, %zero low = [0, 0] high = [0, 1] interior = [0, 0] : tensor<2x4xf32> -> tensor<2x5xf32>
+  %1 = graph.permute %0 order = [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
+  %2 = graph.reshape %1 : tensor<5x2xf32> -> tensor<10xf32>
+  %3 = graph.sort values %2 dim = 0 : tensor<10xf32> -> tensor<10xf32>
+  return %3 : tensor<10xf32>
+}
+
+// Each operand of a scatter; what only removes has all its elements.
+// CHECK-LABEL: func.func @scattered
+// CHECK: %[[X:.*]] = graph.select {{.*}} : tensor<6xf32>
+// CHECK: %[[I:.*]] = graph.select {{.*}} : tensor<4xi32>
+// CHECK: %[[U:.*]] = graph.select {{.*}} : tensor<4xf32>
+// CHECK: graph.scatter add %[[X]][%[[I]]], %[[U]] dim = 0
+// CHECK: %[[C:.*]] = graph.pad %arg0
+// CHECK-NEXT: graph.scatter add %[[C]][
+func.func @scattered(%x: tensor<5xf32>, %i: tensor<3xi32>, %u: tensor<3xf32>) -> (tensor<6xf32>, tensor<4xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %none = graph.constant dense<0> : tensor<i32>
+  %0 = graph.pad %x, %zero low = [1] high = [0] interior = [0] : tensor<5xf32> -> tensor<6xf32>
+  %1 = graph.pad %i, %none low = [0] high = [1] interior = [0] : tensor<3xi32> -> tensor<4xi32>
+  %2 = graph.pad %u, %zero low = [1] high = [0] interior = [0] : tensor<3xf32> -> tensor<4xf32>
+  %3 = graph.scatter add %0[%1], %2 dim = 0 : (tensor<6xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<6xf32>
+  %4 = graph.pad %x, %zero low = [-1] high = [0] interior = [0] : tensor<5xf32> -> tensor<4xf32>
+  %5 = graph.scatter add %4[%i], %u dim = 0 : (tensor<4xf32>, tensor<3xi32>, tensor<3xf32>) -> tensor<4xf32>
+  return %3, %5 : tensor<6xf32>, tensor<4xf32>
+}
+
 // Constants of one element have no memory to read; what only removes needs no fill.
 // CHECK-LABEL: func.func @of_splat
 // CHECK-DAG: %[[TWO:.*]] = graph.constant dense<1.000000e+00> : tensor<2xf32>

@@ -260,6 +260,45 @@ static void addScatterForms(std::vector<Case> &cases) {
 }
 
 //===----------------------------------------------------------------------===//
+// Padded operands
+//===----------------------------------------------------------------------===//
+
+/// What stands beside the elements must be read as the fill: zero, another one, between elements,
+/// through views; and nothing but elements where a pad only removes.
+static void addPaddedForms(std::vector<Case> &cases) {
+  using Op = std::function<NodeId(Builder &, NodeId)>;
+  const auto add = [&](const char *name, Op op) {
+    cases.push_back({name, [op](Builder &b) {
+                       const NodeId x = b.x(DType::F32, {5, 7});
+                       const NodeId zero = b.splat(DType::F32, {}, 0);
+                       const NodeId three = b.splat(DType::F32, {}, 3);
+                       const NodeId around = b.pad(x, zero, {1, 2}, {2, 1}, {0, 0});
+                       const NodeId computed = b.reduce(ReduceKind::Max, x, {0, 1});
+                       return std::vector<NodeId>{
+                           op(b, around), op(b, b.pad(x, three, {0, 3}, {0, 0}, {0, 0})),
+                           op(b, b.pad(x, zero, {-1, -2}, {0, -1}, {0, 0})),
+                           op(b, b.pad(x, zero, {0, 0}, {0, 2}, {1, 2})),
+                           op(b, b.pad(around, three, {1, 0}, {0, 1}, {0, 0})),
+                           op(b, b.pad(x, computed, {1, 0}, {0, 1}, {0, 0})),
+                           op(b, b.reshape(b.permute(around, {1, 0}), {8, 10})),
+                           op(b, b.flip(around, {0})),
+                           op(b, b.reshape(b.window(around, {1}, {3}, {2}, {1}), {8, 12}))};
+                     }});
+  };
+  add("scan.padded", [](Builder &b, NodeId x) { return b.scan(ReduceKind::Add, x, 1); });
+  add("sort.padded.values", [](Builder &b, NodeId x) { return b.sort(SortKind::Values, x, 1); });
+  add("sort.padded.indices", [](Builder &b, NodeId x) { return b.sort(SortKind::Indices, x, 0); });
+  add("scatter.padded", [](Builder &b, NodeId x) {
+    const int64_t columns = b.type(x).shape[1];
+    const NodeId few = b.input(integers(DType::I32, {3}, -1, 4, b.random));
+    const NodeId at = b.pad(few, b.splat(DType::I32, {}, 2), {1}, {1}, {0});
+    const NodeId update = b.pad(b.x(DType::F32, {5, columns - 1}), b.splat(DType::F32, {}, 0),
+                                {0, 0}, {0, 1}, {0, 0});
+    return b.scatter(ScatterKind::Add, x, at, update, 0);
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Random bits
 //===----------------------------------------------------------------------===//
 
@@ -306,6 +345,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addSortForms(cases);
   addTopK(cases);
   addScatterForms(cases);
+  addPaddedForms(cases);
   addRandomBits(cases);
 }
 

@@ -353,9 +353,12 @@ static kernel::Combine getCombine(ScatterKind kind, Type graphElement) {
     return getCombine(ReduceKind::Min, graphElement);
   case ScatterKind::Mul:
     return getCombine(ReduceKind::Mul, graphElement);
-  default:
+  case ScatterKind::Add:
     return getCombine(ReduceKind::Add, graphElement);
+  case ScatterKind::Set:
+    break;
   }
+  llvm_unreachable("an element that is set is combined with nothing");
 }
 
 /// A program copies some columns of one outer row and applies all updates to them in their order.
@@ -410,9 +413,18 @@ void Emitter::emitScatter(ScatterOp scatter) {
 
 LogicalResult Emitter::check() {
   axes.findLeaves();
-  for (Value operand : op->getOperands())
-    if (!axes.getLeaf(operand) && !axes.getSplat(operand))
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (axes.getSplat(operand))
+      continue;
+    const Leaf *leaf = axes.getLeaf(operand);
+    if (!leaf)
       return op->emitOpError("reads what its group computes, but is a kernel of its own");
+    // Loads of scalars have no mask, so a place without an element would be read.
+    if (llvm::any_of(leaf->map.getBlocks(), [](kernel::BlockAttr block) { return block.hasValid(); }))
+      return op->emitOpError("reads padding through operand ")
+             << i << ", but its loops over scalars read memory alone: "
+             << "-zyx-search-decompose-movement makes a select of such a pad";
+  }
   Operation *yield = group.getBlock().getTerminator();
   if (yield->getNumOperands() != 1 || yield->getOperand(0) != op->getResult(0))
     return op->emitOpError("must be the only result of its group");

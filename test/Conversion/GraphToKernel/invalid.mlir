@@ -146,6 +146,49 @@ func.func @not_the_result(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @padded_scan(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<6xf32> {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %0 = graph.pad %a, %zero low = [1] high = [1] interior = [0] : tensor<4xf32> -> tensor<6xf32>
+    // expected-error @+1 {{'graph.scan' op reads padding through operand 0, but its loops over scalars read memory alone: -zyx-search-decompose-movement makes a select of such a pad}}
+    %1 = graph.scan add %0 dim = 0 : tensor<6xf32>
+    graph.yield %1 : tensor<6xf32>
+  }
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+// Also where other views hide it: flipped, and split over several blocks.
+func.func @padded_sort(%x: tensor<4x3xf32>) -> tensor<20xf32> {
+  %y = graph.group(%a = %x : tensor<4x3xf32>) -> tensor<20xf32> {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %0 = graph.pad %a, %zero low = [0, 0] high = [0, 2] interior = [0, 0] : tensor<4x3xf32> -> tensor<4x5xf32>
+    %1 = graph.permute %0 order = [1, 0] : tensor<4x5xf32> -> tensor<5x4xf32>
+    %2 = graph.reshape %1 : tensor<5x4xf32> -> tensor<20xf32>
+    %3 = graph.flip %2 dims = [0] : tensor<20xf32>
+    // expected-error @+1 {{'graph.sort' op reads padding through operand 0}}
+    %4 = graph.sort values %3 dim = 0 : tensor<20xf32> -> tensor<20xf32>
+    graph.yield %4 : tensor<20xf32>
+  }
+  return %y : tensor<20xf32>
+}
+
+// -----
+
+func.func @padded_updates(%x: tensor<6xf32>, %i: tensor<4xi32>, %u: tensor<3xf32>) -> tensor<6xf32> {
+  %y = graph.group(%a = %x : tensor<6xf32>, %b = %i : tensor<4xi32>, %c = %u : tensor<3xf32>) -> tensor<6xf32> {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %0 = graph.pad %c, %zero low = [1] high = [0] interior = [0] : tensor<3xf32> -> tensor<4xf32>
+    // expected-error @+1 {{'graph.scatter' op reads padding through operand 2}}
+    %1 = graph.scatter add %a[%b], %0 dim = 0 : (tensor<6xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<6xf32>
+    graph.yield %1 : tensor<6xf32>
+  }
+  return %y : tensor<6xf32>
+}
+
+// -----
+
 func.func @random(%seed: tensor<ui64>) -> tensor<4xui32> {
   // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-search-form-groups does that}}
   %y = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
