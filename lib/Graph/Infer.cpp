@@ -296,9 +296,25 @@ Result<TensorType> Inference::unary() const {
     if (!isBits(x.dtype))
       return refuseDType(toString(kind), "bool or an integer", x);
     break;
-  default:
+  case UnaryKind::Exp:
+  case UnaryKind::Exp2:
+  case UnaryKind::Log:
+  case UnaryKind::Log2:
+  case UnaryKind::Recip:
+  case UnaryKind::Sqrt:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+  case UnaryKind::Tan:
+  case UnaryKind::Tanh:
+  case UnaryKind::Erf:
+  case UnaryKind::Floor:
+  case UnaryKind::Ceil:
+  case UnaryKind::Round:
+  case UnaryKind::Trunc:
     if (!isComputedFloat(x.dtype))
       return refuseDType(toString(kind), "a float", x);
+    break;
   }
   return x;
 }

@@ -27,9 +27,19 @@ bool zyx::search::isTranscendental(Operation *op) {
   case UnaryKind::Tanh:
   case UnaryKind::Erf:
     return true;
-  default:
+  case UnaryKind::Neg:
+  case UnaryKind::Not:
+  case UnaryKind::Recip:
+  case UnaryKind::Sqrt:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Floor:
+  case UnaryKind::Ceil:
+  case UnaryKind::Round:
+  case UnaryKind::Trunc:
+  case UnaryKind::Abs:
     return false;
   }
+  llvm_unreachable("all kinds are handled");
 }
 
 /// Work that is done again for each row that does not differ in it.
