@@ -127,7 +127,7 @@ static Tally runFunction(UnaryKind kind, const std::function<std::unique_ptr<Dev
 
 bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make,
                    const std::vector<std::string> &filters, int jobs) {
-  bool good = true;
+  bool good = true, any = false;
   const auto run = [&](UnaryKind kind, const std::string &name) {
     const auto holds = [&](const std::string &filter) {
       return name.find(filter) != std::string::npos;
@@ -136,6 +136,7 @@ bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make,
         filters.empty() || std::any_of(filters.begin(), filters.end(), holds);
     if (kind == UnaryKind::Not || !wanted)
       return;
+    any = true;
     const Tally tally = runFunction(kind, make, jobs);
     const bool whole = tally.chunks == numChunks;
     std::printf("%-16s %" PRId64 " values: %" PRId64 " differ, at most %" PRId64
@@ -147,7 +148,9 @@ bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make,
   };
 #define ZYX_GRAPH_UNARY(Name, name) run(UnaryKind::Name, "unary." #name ".f32");
 #include "zyx/Graph/GraphOps.inc"
-  return good;
+  if (!any)
+    std::fprintf(stderr, "zyx-conformance: no unary function of f32 is named by a filter\n");
+  return good && any;
 }
 
 } // namespace zyx::conformance

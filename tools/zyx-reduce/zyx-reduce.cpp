@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../zyx-run/TensorFiles.h"
+#include "Common/CommandLine.h"
 #include "smith/WriteProgram.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -46,31 +46,29 @@ struct Settings {
   Optimise way = Optimise::Default;
   uint64_t seed = 1, random = 1;
   std::vector<run::InputSpec> inputs;
+  /// The next argument is the name of a file.
+  bool wantsOut = false;
 };
 
-template <typename T> bool parseNumber(std::string_view text, T &value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-bool parseOption(std::string_view option, Settings &settings) {
-  const size_t equals = std::min(option.find('='), option.size());
-  const std::string_view name = option.substr(0, equals);
-  const std::string_view value = option.substr(std::min(equals + 1, option.size()));
-  if (!option.starts_with("-") && settings.file.empty()) {
-    settings.file = option;
-    return true;
-  }
-  if (name == "--entry")
+bool parseOption(const tools::Argument &option, Settings &settings) {
+  const auto [text, name, value] = option;
+  if (settings.wantsOut) {
+    settings.out = text;
+    settings.wantsOut = false;
+  } else if (text == "-o")
+    settings.wantsOut = true;
+  else if (!text.starts_with("-") && settings.file.empty())
+    settings.file = text;
+  else if (name == "--entry")
     settings.entry = value;
   else if (name == "--device" && !value.empty())
     settings.device = value;
   else if (name == "--optimise" && conformance::parseOptimise(value))
     settings.way = *conformance::parseOptimise(value);
   else if (name == "--seed")
-    return parseNumber(value, settings.seed);
+    return tools::parseNumber(value, settings.seed);
   else if (name == "--random")
-    return parseNumber(value, settings.random);
+    return tools::parseNumber(value, settings.random);
   else if (name == "--test" && !value.empty())
     settings.test = std::filesystem::absolute(value);
   else if (name == "--input") {
@@ -165,19 +163,9 @@ Status reduceFile(const Settings &settings) {
 
 int main(int argc, char **argv) {
   Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "--help") {
-      std::fputs(help, stdout);
-      return 0;
-    }
-    if (option == "-o" && i + 1 < argc) {
-      settings.out = argv[++i];
-    } else if (!parseOption(option, settings)) {
-      std::fprintf(stderr, "zyx-reduce: cannot use '%s'\n%s", argv[i], help);
-      return 2;
-    }
-  }
+  const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
+  if (const auto code = tools::parseArguments(argc, argv, "zyx-reduce", help, take))
+    return *code;
   if (settings.file.empty() || settings.out.empty()) {
     std::fprintf(stderr, "zyx-reduce: needs a file, and -o\n%s", help);
     return 2;

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Options.h"
 
-#include <charconv>
+#include "Common/CommandLine.h"
 
 using namespace zyx;
 using namespace zyx::run;
@@ -67,11 +67,6 @@ static Status badValue(std::string_view option, std::string_view value, const ch
                                  ": is no " + wanted);
 }
 
-template <typename Number> static bool parseNumber(std::string_view text, Number &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 static Status addOutput(std::string_view value, Options &options) {
   size_t equals = value.find('=');
   OutputSpec spec;
@@ -105,10 +100,10 @@ static Status setOption(std::string_view name, std::string_view value, Options &
     options.print = true;
     options.printTemplate = value;
   } else if (name == "random") {
-    if (!parseNumber(value, options.random.emplace()))
+    if (!tools::parseNumber(value, options.random.emplace()))
       return badValue(name, value, "seed");
   } else if (name == "repeat") {
-    if (!parseNumber(value, options.repeat) || options.repeat < 1)
+    if (!tools::parsePositive(value, options.repeat))
       return badValue(name, value, "number of runs");
   } else if (name == "cache-dir") {
     if (value.empty())

@@ -4,11 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "TensorFiles.h"
 
+#include "Common/CommandLine.h"
+
 #include "zyx/Base/Float.h"
 #include "zyx/IO/Npy.h"
 #include "zyx/IO/Safetensors.h"
 
-#include <charconv>
 #include <cstring>
 
 using namespace zyx;
@@ -18,8 +19,7 @@ static constexpr std::string_view safetensorsSuffix = ".safetensors";
 
 static std::optional<int64_t> parseNumber(std::string_view text) {
   int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+  if (!tools::parseNumber(text, value) || value < 0)
     return std::nullopt;
   return value;
 }

@@ -2,16 +2,15 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Common/CommandLine.h"
 #include "conformance/Runner.h"
 #include "smith/Cases.h"
 #include "smith/Drawer.h"
 #include "smith/WriteProgram.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <map>
 
@@ -49,34 +48,27 @@ struct Settings {
   bool print = false;
 };
 
-template <typename T> bool parseNumber(std::string_view text, T &value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-bool parseOption(std::string_view option, Settings &settings) {
-  const size_t equals = std::min(option.find('='), option.size());
-  const std::string_view name = option.substr(0, equals);
-  const std::string_view value = option.substr(std::min(equals + 1, option.size()));
+bool parseOption(const tools::Argument &option, Settings &settings) {
+  const auto [text, name, value] = option;
   if (name == "--device" && !value.empty())
     settings.devices.emplace_back(value);
   else if (name == "--optimise" && parseOptimise(value))
     settings.ways.push_back(*parseOptimise(value));
   else if (name == "--seed")
-    return parseNumber(value, settings.seed);
+    return tools::parseNumber(value, settings.seed);
   else if (name == "--count")
-    return parseNumber(value, settings.count) && settings.count > 0;
+    return tools::parsePositive(value, settings.count);
   else if (name == "--time")
-    return parseNumber(value, settings.time) && settings.time > 0;
+    return tools::parsePositive(value, settings.time);
   else if (name == "--jobs")
-    return parseNumber(value, settings.run.jobs) && settings.run.jobs > 0;
+    return tools::parsePositive(value, settings.run.jobs);
   else if (name == "--batch")
-    return parseNumber(value, settings.run.batch) && settings.run.batch > 0;
+    return tools::parsePositive(value, settings.run.batch);
   else if (name == "--max-refused")
-    return parseNumber(value, settings.maxRefused);
+    return tools::parseNumber(value, settings.maxRefused);
   else if (name == "--reduce" && !value.empty())
     settings.folder = value;
-  else if (option == "--print")
+  else if (text == "--print")
     settings.print = true;
   else
     return false;
@@ -179,16 +171,9 @@ void print(const Column &column) {
 
 int main(int argc, char **argv) {
   Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--help")) {
-      std::fputs(help, stdout);
-      return 0;
-    }
-    if (!parseOption(argv[i], settings)) {
-      std::fprintf(stderr, "zyx-smith: cannot use '%s'\n%s", argv[i], help);
-      return 2;
-    }
-  }
+  const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
+  if (const auto code = tools::parseArguments(argc, argv, "zyx-smith", help, take))
+    return *code;
   if (settings.print) {
     const Program program = smith::drawProgram(settings.seed, smith::Profile::mixed());
     std::fputs(smith::toText(program.graph).c_str(), stdout);
