@@ -2,7 +2,7 @@
 # Installs what building and testing zyx needs on Debian 12, through apt. docs/dependencies.md
 # gives the reason for each package.
 #   utils/install.sh [--benchmarks]
-# --benchmarks adds the libraries that benchmarks/run.sh measures beside zyx.
+# --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx.
 set -euo pipefail
 
 packages=(
@@ -14,7 +14,7 @@ packages=(
 )
 for option in "$@"; do
   case $option in
-    --benchmarks) packages+=(libopenblas-pthread-dev libdnnl-dev) ;;
+    --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
     --help | -h) sed -n '2,5s/^# \?//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown option $option" >&2; exit 2 ;;
   esac
