@@ -33,6 +33,7 @@ private:
   LogicalResult lower(AllocOp alloc);
   LogicalResult lower(SubviewOp subview);
   LogicalResult lower(LoadOp load);
+  LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
@@ -286,6 +287,94 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
   return success();
 }
 
+/// Lanes inside the view are read, the others are zero. No processor gathers less than four bytes: such
+/// elements are read one by one, at index 0 where there is none.
+LogicalResult MemoryLowering::lower(GatherOp gather) {
+  const Place *place = placeOf(gather, gather.getView());
+  if (!place)
+    return failure();
+  auto type = dyn_cast<VectorType>(gather.getType());
+  if (!type)
+    return gather.emitOpError("gathers a tile, which the lowered form does not have");
+  if (llvm::is_contained(gather.getView().getType().getShape(), 0)) {
+    gather.replaceAllUsesWith(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)).getResult());
+    gather.erase();
+    return success();
+  }
+  int64_t lanes = type.getNumElements();
+  auto i64s = VectorType::get({lanes}, builder.getI64Type());
+  bool isNarrow = llvm::all_of(gather.getIndices(), [](Value index) {
+    Type element = getElementTypeOrSelf(index.getType());
+    return !element.isIndex() && element.getIntOrFloatBitWidth() <= 32;
+  });
+  // Of one dimension in steps of one, the processor scales and widens the indices itself.
+  isNarrow &= place->strides.size() == 1 && getConstantIntValue(place->strides[0]) == 1 &&
+              getConstantIntValue(place->offset) == 0;
+  Value mask, linear;
+  for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
+    auto indexType = cast<VectorType>(index.getType());
+    if (indexType.getElementType().isIndex()) {
+      index = arith::IndexCastOp::create(builder, loc, i64s, index);
+      indexType = i64s;
+    }
+    unsigned width = indexType.getElementTypeBitWidth();
+    int64_t extent = gather.getView().getType().getDimSize(dim);
+    if (ShapedType::isDynamic(extent))
+      return gather.emitOpError("reads a view whose extents are not known");
+    APInt beyond = APInt::getSignedMinValue(width);
+    if (beyond.ugt(extent))
+      beyond = APInt(width, extent);
+    Value limit = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(indexType, beyond));
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, limit);
+    mask = mask ? arith::AndIOp::create(builder, loc, mask, inside).getResult() : inside;
+    if (isNarrow) {
+      linear = index;
+      continue;
+    }
+    if (width < 64)
+      index = arith::ExtSIOp::create(builder, loc, i64s, index);
+    Value stride = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(place->strides[dim]));
+    Value step = arith::MulIOp::create(builder, loc, index, vector::BroadcastOp::create(builder, loc, i64s, stride));
+    linear = linear ? arith::AddIOp::create(builder, loc, linear, step).getResult() : step;
+  }
+  Type element = memoryType(type.getElementType());
+  auto access = VectorType::get({lanes}, element);
+  Value base = place->base;
+  if (!isNarrow) {
+    Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(place->offset));
+    linear = arith::AddIOp::create(builder, loc, linear, vector::BroadcastOp::create(builder, loc, i64s, offset));
+  }
+  unsigned alignment = elementBytes(type);
+  Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(access));
+  auto pointer = pointerType(builder.getContext());
+  Value bits;
+  if (alignment >= 4) {
+    Value pointers = LLVM::GEPOp::create(builder, loc, VectorType::get({lanes}, pointer), element, base,
+                                         ArrayRef<LLVM::GEPArg>{linear});
+    bits = LLVM::masked_gather::create(builder, loc, access, pointers, mask, zeros,
+                                       builder.getI32IntegerAttr(alignment));
+  } else {
+    auto linearType = cast<VectorType>(linear.getType());
+    Value first = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(linearType));
+    if (!isNarrow) {
+      Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(place->offset));
+      first = vector::BroadcastOp::create(builder, loc, linearType, offset);
+    }
+    Value clamped = arith::SelectOp::create(builder, loc, mask, linear, first);
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Value at = vector::ExtractOp::create(builder, loc, clamped, lane);
+      Value address = LLVM::GEPOp::create(builder, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{at});
+      elements.push_back(LLVM::LoadOp::create(builder, loc, element, address, alignment));
+    }
+    Value read = vector::FromElementsOp::create(builder, loc, access, elements);
+    bits = arith::SelectOp::create(builder, loc, mask, read, zeros);
+  }
+  gather.replaceAllUsesWith(fromMemory(builder, loc, bits, type));
+  gather.erase();
+  return success();
+}
+
 /// The one lane that a constant mask selects, if it does.
 std::optional<int64_t> onlyLane(Value mask) {
   DenseElementsAttr lanes;
@@ -390,6 +479,8 @@ LogicalResult MemoryLowering::run() {
       lowered = lower(subview);
     else if (auto load = dyn_cast<LoadOp>(op))
       lowered = lower(load);
+    else if (auto gather = dyn_cast<GatherOp>(op))
+      lowered = lower(gather);
     else if (auto store = dyn_cast<StoreOp>(op))
       lowered = lower(store);
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op); mask && mask.getType().getRank() == 1)

@@ -128,3 +128,23 @@ kernel.func @fma(%x: !buffer) {
   kernel.store %w, %xs[%c0] : f16, !view
   kernel.return
 }
+
+// -----
+
+kernel.func @gather_tile(%x: !kernel.buffer<f32, global>) {
+  %i = arith.constant dense<0> : tensor<4xi32>
+  %xs = kernel.view %x map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  // expected-error @below {{gathers a tile, which the lowered form does not have}}
+  %y = kernel.gather %xs[%i] : !kernel.view<8xf32, global>, tensor<4xi32> -> tensor<4xf32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) {
+  %i = arith.constant dense<0> : vector<4xi32>
+  %xs = kernel.view %x[%n] map <[<[s0] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<?xf32, global>
+  // expected-error @below {{reads a view whose extents are not known}}
+  %y = kernel.gather %xs[%i] : !kernel.view<?xf32, global>, vector<4xi32> -> vector<4xf32>
+  kernel.return
+}

@@ -162,3 +162,34 @@ kernel.func @sums(%x: !buffer) {
   kernel.store %r, %xs[%c0] : f32, !view
   kernel.return
 }
+
+// Indices of 32 bits into a dense row are scaled and widened by the processor; lanes outside of it are zero.
+// CHECK-LABEL: llvm.func internal @gather.body
+// CHECK-DAG:   %[[INSIDE:.*]] = llvm.icmp "ult"
+// CHECK-DAG:   %[[AT:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, vector<16xi32>) -> vector<16x!llvm.ptr>, f32
+// CHECK:       llvm.intr.masked.gather %[[AT]], %[[INSIDE]]
+kernel.func @gather(%x: !kernel.buffer<f32, global>, %n: !kernel.buffer<i32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[100] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100xf32, global>
+  %ns = kernel.view %n map <[<[16] strides [1]>]> : !kernel.buffer<i32, global> -> !kernel.view<16xi32, global>
+  %ys = kernel.view %y map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  %i = kernel.load %ns[%c0] : !kernel.view<16xi32, global> -> vector<16xi32>
+  %t = kernel.gather %xs[%i] : !kernel.view<100xf32, global>, vector<16xi32> -> vector<16xf32>
+  kernel.store %t, %ys[%c0] : vector<16xf32>, !kernel.view<16xf32, global>
+  kernel.return
+}
+
+// Two bytes are read one by one, at index 0 where there is nothing to read.
+// CHECK-LABEL: llvm.func internal @gather_half.body
+// CHECK:       llvm.select {{.*}} : vector<4xi1>, vector<4xi64>
+// CHECK-COUNT-4: llvm.load {{.*}} -> i16
+kernel.func @gather_half(%x: !kernel.buffer<f16, global>, %n: !kernel.buffer<i64, global>, %y: !kernel.buffer<f16, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[10, 5] strides [5, 1]>]> : !kernel.buffer<f16, global> -> !kernel.view<10x5xf16, global>
+  %ns = kernel.view %n map <[<[4] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<4xi64, global>
+  %ys = kernel.view %y map <[<[4] strides [1]>]> : !kernel.buffer<f16, global> -> !kernel.view<4xf16, global>
+  %i = kernel.load %ns[%c0] : !kernel.view<4xi64, global> -> vector<4xi64>
+  %t = kernel.gather %xs[%i, %i] : !kernel.view<10x5xf16, global>, vector<4xi64>, vector<4xi64> -> vector<4xf16>
+  kernel.store %t, %ys[%c0] : vector<4xf16>, !kernel.view<4xf16, global>
+  kernel.return
+}

@@ -59,12 +59,15 @@ kernel.func @dot(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global
   kernel.return
 }
 
-// A map of two blocks is a transposed buffer read as one row: indices are computed, lanes are not used.
+// A map of two blocks is a transposed buffer read as one row: indices are computed, which here are known.
 // CHECK-LABEL: kernel.func @blocks
-// CHECK:       scf.for %[[I:.*]] = %c0 to %c6
-// CHECK:         arith.remui %[[I]], %c3
-// CHECK:         arith.divui %[[I]], %c3
-// CHECK:         kernel.load {{.*}} -> f32
+// CHECK:       arith.constant dense<[0, 2, 4, 1, 3, 5, 2, 4]> : vector<8xi32>
+// CHECK:       kernel.gather {{.*}} -> vector<8xf32>
+// SCALAR-LABEL: kernel.func @blocks
+// SCALAR:       scf.for %[[I:.*]] = %c0 to %c6
+// SCALAR:         arith.remui %[[I]], %c3
+// SCALAR:         arith.divui %[[I]], %c3
+// SCALAR:         kernel.load {{.*}} -> f32
 kernel.func @blocks(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[6] strides [1]>, <[2, 3] strides [1, 2]>]> : !kernel.buffer<f32, global> -> !kernel.view<6xf32, global>

@@ -348,14 +348,15 @@ LogicalResult StoreOp::verify() {
 }
 
 LogicalResult GatherOp::verify() {
-  auto tile = cast<RankedTensorType>(getType());
+  auto tile = cast<ShapedType>(getType());
   if (static_cast<int64_t>(getIndices().size()) != getView().getType().getRank())
     return emitOpError() << "has " << getIndices().size() << " index tiles for a view of rank "
                          << getView().getType().getRank();
   if (tile.getElementType() != getView().getType().getElementType())
     return emitOpError() << "reads " << tile << " through " << getView().getType();
   for (Value index : getIndices())
-    if (cast<RankedTensorType>(index.getType()).getShape() != tile.getShape())
+    if (isa<TensorType>(index.getType()) != isa<TensorType>(tile) ||
+        cast<ShapedType>(index.getType()).getShape() != tile.getShape())
       return emitOpError() << "has an index tile " << index.getType() << " for a result " << tile;
   return success();
 }

@@ -140,7 +140,7 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
     return failure();
   int64_t rowTile = axes.extent(m), columnTile = axes.extent(n);
   Cone cone = coneOf({dot.getOperation()});
-  int64_t lanes = std::min<int64_t>(lanesFor(cone), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
+  int64_t lanes = std::min<int64_t>(lanesFor(cone, n), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
   int64_t vectors = llvm::divideCeil(columnTile, lanes);
   bool batched = llvm::any_of(type.getShape().drop_back(2), [](int64_t extent) { return extent != 1; });
   // The accumulators, one row of the right factor and a broadcast element of the left one.

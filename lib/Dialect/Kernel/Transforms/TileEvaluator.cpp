@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "TileEvaluator.h"
 
+#include "LaneAccess.h"
+
 #include "zyx/Base/Assert.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,9 +21,12 @@ bool zyx::kernel::isComplex(Value view) {
 
 std::optional<int64_t> zyx::kernel::strideOf(Value view, unsigned dim) {
   if (auto op = view.getDefiningOp<ViewOp>()) {
-    if (isComplex(view))
+    if (!isComplex(view))
+      return BlockAttr::constant(op.getMap().front().getStrides()[dim]);
+    if (op.getMap().getNumSymbols() != 0)
       return std::nullopt;
-    return BlockAttr::constant(op.getMap().front().getStrides()[dim]);
+    LaneStride lanes = laneStride(op.getMap(), dim, /*lanes=*/2);
+    return lanes.run == LaneRun::Seldom ? std::nullopt : std::optional(lanes.step);
   }
   // An allocation: row-major.
   int64_t stride = 1;
@@ -180,9 +185,16 @@ Value TileEvaluator::loadLanes(Point &point, Type elementType, Location loc,
 Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, std::optional<unsigned> vectorDim,
                             Point &point, Location loc) {
   auto type = cast<ViewType>(view.getType());
+  if (isComplex(view)) {
+    if (!vectorDim)
+      return loadThroughMap(view.getDefiningOp<ViewOp>(), indices, other, loc);
+    SmallVector<LaneIndex> lanes;
+    for (auto [dim, index] : llvm::enumerate(indices))
+      lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
+    return LaneLoader(builder, loc, point.lanes)
+        .load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
+  }
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
-    if (isComplex(view))
-      return loadThroughMap(view.getDefiningOp<ViewOp>(), at, other, loc);
     return LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(), ArrayAttr(),
                           DenseBoolArrayAttr());
   };
@@ -280,23 +292,10 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value 
     for (unsigned d = 0; d < block.getRank(); ++d)
       linear = addIndex(linear, arith::MulIOp::create(builder, loc, at[d], expression(block.getStrides()[d])), loc);
   }
-  // The buffer as one row; its length is not known here and nothing depends on it.
   Type element = view.getType().getElementType();
   if (!other)
     other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-  Value row;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(view);
-    int64_t length = 1;
-    BlockAttr last = blocks.back();
-    for (auto [extent, stride] : llvm::zip(last.getShape(), last.getStrides()))
-      length += (*BlockAttr::constant(extent) - 1) * std::max<int64_t>(*BlockAttr::constant(stride), 0);
-    length += *BlockAttr::constant(last.getOffset());
-    length = std::max<int64_t>(length, 0);
-    row = ViewOp::create(builder, loc, ViewType::get({length}, element, view.getType().getSpace()), view.getBuffer(),
-                         ValueRange(), MapAttr::identity(view.getContext(), {length}));
-  }
+  Value row = viewAsRow(builder, view);
   auto read = [&](OpBuilder &b) -> Value {
     return LoadOp::create(b, loc, element, row, linear, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   };
@@ -331,6 +330,9 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
   if (llvm::is_contained(type.getShape(), 0))
     return zero(type.getElementType());
 
+  if (point.lanes > 1 && view.getDefiningOp<ViewOp>().getMap().getNumSymbols() == 0)
+    if (Value read = gatherLanes(gather, indices, point))
+      return read;
   auto readAt = [&](Value lane) -> Value {
     SmallVector<Value> at;
     Value inside;
@@ -360,6 +362,63 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
     elements.push_back(readAt(constantIndex(lane, loc)));
   return vector::FromElementsOp::create(builder, loc, VectorType::get(point.lanes, type.getElementType()), elements)
       .getResult();
+}
+
+IotaOp zyx::kernel::countsAlongAxis(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<IotaOp>(op);
+}
+
+/// The index of a gather at the point, where it counts along an axis.
+std::optional<LaneIndex> TileEvaluator::countedIndex(Value tile, Point &point) {
+  IotaOp iota = countsAlongAxis(tile);
+  if (!iota || memory.contains(tile))
+    return std::nullopt;
+  Axis axis = axes.of(iota.getResult(), iota.getDim());
+  Value first = position(point, axis, iota.getLoc());
+  if (iota.getBase())
+    first = addIndex(mapping.lookupOrDefault(iota.getBase()), first, iota.getLoc());
+  return LaneIndex{first, point.vectorAxis == axis ? 1 : 0, {}};
+}
+
+/// A gather for all lanes at once; null where none of its indices differs between lanes.
+Value TileEvaluator::gatherLanes(GatherOp gather, ArrayRef<Value> indices, Point &point) {
+  Location loc = gather.getLoc();
+  auto view = mapping.lookupOrDefault(gather.getView()).getDefiningOp<ViewOp>();
+  LaneLoader loader(builder, loc, point.lanes);
+  loader.setMap(view.getMap());
+  LaneMask mask{{}, point.mask};
+  SmallVector<LaneIndex> at;
+  bool differ = false;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    int64_t extent = view.getType().getDimSize(dim);
+    LaneIndex lane;
+    if (std::optional<LaneIndex> counted = countedIndex(gather.getIndices()[dim], point)) {
+      lane = *counted;
+    } else if (auto type = dyn_cast<VectorType>(index.getType())) {
+      // Compared as it is: in fewer bits an index far outside could come back in.
+      unsigned width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+      APInt beyond = APInt::getSignedMinValue(width);
+      if (beyond.ugt(extent))
+        beyond = APInt(width, extent);
+      auto limit = DenseElementsAttr::get(type, beyond);
+      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index,
+                                           arith::ConstantOp::create(builder, loc, limit));
+      mask.each = mask.each ? arith::AndIOp::create(builder, loc, mask.each, inside).getResult() : inside;
+      lane.lanes = loader.toLaneType(index);
+    } else {
+      lane.first = index.getType().isIndex()
+                       ? index
+                       : arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index).getResult();
+    }
+    if (!lane.lanes)
+      loader.require(mask, lane, 0, extent);
+    differ |= lane.lanes || lane.step != 0;
+    at.push_back(lane);
+  }
+  return differ ? loader.load(view, at, mask, Value()) : Value();
 }
 
 Value TileEvaluator::evaluateIota(IotaOp iota, Point &point) {

@@ -11,6 +11,8 @@
 
 namespace zyx::kernel {
 
+struct LaneIndex;
+
 /// Where in the iteration space code is being emitted: a position on every axis that a loop walks,
 /// and the lanes of the axis that is walked in vectors.
 struct Point {
@@ -76,6 +78,8 @@ private:
   struct Access;
   mlir::FailureOr<mlir::Value> evaluateLoad(LoadOp load, Point &point);
   mlir::FailureOr<mlir::Value> evaluateGather(GatherOp gather, Point &point);
+  std::optional<LaneIndex> countedIndex(mlir::Value tile, Point &point);
+  mlir::Value gatherLanes(GatherOp gather, llvm::ArrayRef<mlir::Value> indices, Point &point);
   mlir::Value evaluateIota(IotaOp iota, Point &point);
   mlir::Value evaluateMemory(mlir::Value tile, Point &point);
   mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
@@ -95,6 +99,8 @@ private:
 
 /// The stride of a view's dimension, where the view is one block and the stride a number.
 std::optional<int64_t> strideOf(mlir::Value view, unsigned dim);
+/// The iota that a tile repeats, if it does.
+IotaOp countsAlongAxis(mlir::Value tile);
 /// True where the view needs more than strides: several blocks, or indices that do not exist.
 bool isComplex(mlir::Value view);
 

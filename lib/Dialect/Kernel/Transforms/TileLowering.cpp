@@ -57,22 +57,32 @@ TileLowering::Cone TileLowering::coneOf(ArrayRef<Operation *> roots) {
     if (isa<LoadOp>(def))
       cone.accesses.push_back(def);
     if (auto load = dyn_cast<LoadOp>(def))
-      cone.complex |= isComplex(load.getView());
+      cone.branches |= isComplex(load.getView()) && !load.getView().getDefiningOp<ViewOp>().getMap().isSingleBlock();
     if (isElementwise(def))
       ++cone.size;
-    llvm::append_range(work, def->getOperands());
+    // An index that counts along an axis is no vector of its own.
+    for (Value operand : def->getOperands())
+      if (!isa<GatherOp>(def) || !isTile(operand) || !countsAlongAxis(operand))
+        work.push_back(operand);
   }
   return cone;
 }
 
-int64_t TileLowering::lanesFor(const Cone &cone) {
+static bool isRepeatedIndex(Value tile) {
+  return tile.getDefiningOp<BroadcastOp>() && llvm::all_of(tile.getUsers(), llvm::IsaPred<GatherOp>);
+}
+
+/// Lanes along an axis: as many as the widest tile has that varies along it. The index of a gather that
+/// is repeated along it is one number.
+int64_t TileLowering::lanesFor(const Cone &cone, Axis axis) {
   if (cone.held)
     return cone.held->lanes;
-  if (cone.complex || machine.vectorBytes == 0)
+  if (machine.vectorBytes == 0)
     return 1;
   int64_t widest = 1;
   for (Value tile : cone.tiles)
-    widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
+    if (axes.contains(tile, axis) && !isRepeatedIndex(tile))
+      widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
   return std::max<int64_t>(machine.vectorBytes / widest, 1);
 }
 

@@ -52,7 +52,7 @@ private:
   Cone coneOf(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
   mlir::Value materialise(Extent extent, mlir::Location loc);
-  int64_t lanesFor(const Cone &cone);
+  int64_t lanesFor(const Cone &cone, Axis axis);
   /// Private memory for a tile, at the start of the program.
   void allocate(mlir::Value tile);
   /// `for (i = low; i < high; i += step) accs = body(i, accs)`, without a loop where it would run once.
@@ -82,7 +82,8 @@ struct TileLowering::Cone {
   const RegisterTile *held = nullptr;
   /// Results of other roots.
   llvm::SmallVector<mlir::Value> results;
-  bool complex = false;
+  /// Vectors are read in one of two ways, which makes much code.
+  bool branches = false;
   unsigned size = 0;
 };
 

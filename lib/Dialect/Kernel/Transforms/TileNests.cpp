@@ -56,9 +56,9 @@ private:
 
   /// The axis with the most contiguous accesses; the last one where none stands out.
   void chooseVectorAxis() {
-    lanes = t.lanesFor(cone);
     if (cone.held) {
       vectorAxis = cone.held->vectorAxis;
+      lanes = cone.held->lanes;
       unrolled = true;
       unroll = 1;
       return;
@@ -89,14 +89,13 @@ private:
         vectorAxis = axis;
       }
     }
-    if (!vectorAxis) {
-      lanes = 1;
+    if (!vectorAxis)
       return;
-    }
+    lanes = t.lanesFor(cone, *vectorAxis);
     if (extents[*vectorAxis].constant)
       lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
     // Several independent chains hide the latency of short ones; long ones overlap by themselves.
-    bool several = cone.size <= 8 && (vectorCombined() || lanes > 1);
+    bool several = cone.size <= 8 && !cone.branches && (vectorCombined() || lanes > 1);
     unroll = several ? 4 : 1;
   }
 

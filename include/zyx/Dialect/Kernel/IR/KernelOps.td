@@ -19,7 +19,10 @@ def Kernel_Tile : RankedTensorOf<[AnyType], [HasStaticShapePred], "tile (a tenso
 def Kernel_Value : AnyTypeOf<[Kernel_Tile, VectorOfRankAndType<[1], [AnySignlessInteger, AnyFloat, Index]>,
   AnySignlessInteger, AnyFloat, Index], "tile, scalar or 1-D vector">;
 def Kernel_Scalar : AnyTypeOf<[AnySignlessInteger, AnyFloat, Index], "scalar">;
-def Kernel_IndexTile : RankedTensorOf<[AnySignlessInteger, Index], [HasStaticShapePred], "tile of integers">;
+def Kernel_Indices : AnyTypeOf<[RankedTensorOf<[AnySignlessInteger, Index], [HasStaticShapePred]>,
+  VectorOfRankAndType<[1], [AnySignlessInteger, Index]>], "tile or 1-D vector of integers">;
+def Kernel_Elements : AnyTypeOf<[Kernel_Tile, VectorOfRankAndType<[1], [AnySignlessInteger, AnyFloat, Index]>],
+  "tile or 1-D vector">;
 
 //===----------------------------------------------------------------------===//
 // Structure
@@ -172,9 +175,12 @@ def Kernel_GatherOp : Kernel_Op<"gather", [DeclareOpInterfaceMethods<MemoryEffec
   let description = [{
     Element p of the result is the view's element at (index0[p], index1[p], ...): one tile of integers
     per dimension of the view, all of the result's shape, read as signed. An index outside the view reads zero.
+    In the lowered form the result and the indices are vectors.
+
+    `%v = kernel.gather %row[%at] : !kernel.view<1000xf32, global>, vector<16xi32> -> vector<16xf32>`
   }];
-  let arguments = (ins Kernel_ViewType:$view, Variadic<Kernel_IndexTile>:$indices);
-  let results = (outs Kernel_Tile:$result);
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Kernel_Indices>:$indices);
+  let results = (outs Kernel_Elements:$result);
   let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `,` type($indices) `->` type($result)";
   let hasVerifier = 1;
 }

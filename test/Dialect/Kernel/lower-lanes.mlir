@@ -1,0 +1,92 @@
+// RUN: zyx-opt %s -zyx-kernel-lower-tiles=vector-bytes=64 -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+// A row between five elements that do not exist on either side.
+// CHECK-LABEL: kernel.func @padded
+// CHECK-DAG:   %[[HEAD:.*]] = arith.constant dense<[false, false, false, false, false, true, true, true, true, true, true, true, true, true, true, true]>
+// CHECK-DAG:   %[[TAIL:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, true, false, false, false, false, false]>
+// CHECK:       kernel.load %{{.*}}[%c-5] mask %[[HEAD]] : vector<16xi1> other %{{.*}} : f32
+// CHECK:       kernel.load %{{.*}}[%c43] mask %[[TAIL]] : vector<16xi1> other %{{.*}} : f32
+kernel.func @padded(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, global>) {
+  %x = kernel.view %arg0 map <[<[64] strides [1] offset -5 valid [5 : 59]>]> : !kernel.buffer<f32, global> -> !kernel.view<64xf32, global>
+  %y = kernel.view %arg1 map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64xf32, global>
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %t = kernel.load %x[%c0] other %one : f32 axes ["i"] : !kernel.view<64xf32, global> -> tensor<64xf32>
+  kernel.store %t, %y[%c0] : tensor<64xf32>, !kernel.view<64xf32, global>
+  kernel.return
+}
+
+// Rows of 40 in a buffer of rows of 50: now and then 16 lanes cross the end of a row.
+// CHECK-LABEL: kernel.func @rows_merged
+// CHECK:       scf.for %[[I:.*]] = %c0 to %c400 step %c16
+// CHECK:         %[[REST:.*]] = arith.remui %[[I]], %c40
+// CHECK:         %[[LAST:.*]] = arith.addi %[[REST]], %c15
+// CHECK:         %[[FITS:.*]] = arith.cmpi ult, %[[LAST]], %c40
+// CHECK:         scf.if %[[FITS]]
+// CHECK:           kernel.load {{.*}} -> vector<16xf32>
+// CHECK:         else
+// CHECK:           arith.remui {{.*}} : vector<16xi32>
+// CHECK:           kernel.gather {{.*}}, vector<16xi32> -> vector<16xf32>
+kernel.func @rows_merged(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, global>) {
+  %x = kernel.view %arg0 map <[<[400] strides [1]>, <[10, 40] strides [50, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<400xf32, global>
+  %y = kernel.view %arg1 map <[<[400] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<400xf32, global>
+  %c0 = arith.constant 0 : index
+  %t = kernel.load %x[%c0] axes ["i"] : !kernel.view<400xf32, global> -> tensor<400xf32>
+  kernel.store %t, %y[%c0] : tensor<400xf32>, !kernel.view<400xf32, global>
+  kernel.return
+}
+
+// A transposed padded matrix read as one row of its columns: lanes cross rows all the time, and those
+// that do not exist are no index.
+// CHECK-LABEL: kernel.func @short_rows
+// CHECK-NOT:   scf.if
+// CHECK:       %[[AT:.*]] = arith.select {{.*}} : vector<16xi1>, vector<16xi32>
+// CHECK:       kernel.gather %{{.*}}[%[[AT]]]
+kernel.func @short_rows(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, global>) {
+  %x = kernel.view %arg0 map <[<[400] strides [1]>, <[80, 5] strides [1, 80] offset -80 valid [0 : 80, 1 : 5]>]> : !kernel.buffer<f32, global> -> !kernel.view<400xf32, global>
+  %y = kernel.view %arg1 map <[<[400] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<400xf32, global>
+  %c0 = arith.constant 0 : index
+  %t = kernel.load %x[%c0] axes ["i"] : !kernel.view<400xf32, global> -> tensor<400xf32>
+  kernel.store %t, %y[%c0] : tensor<400xf32>, !kernel.view<400xf32, global>
+  kernel.return
+}
+
+// Rows chosen by data: one test for each row, and whole vectors of it.
+// CHECK-LABEL: kernel.func @chosen_rows
+// CHECK:       %[[ROW:.*]] = kernel.load {{.*}} -> i64
+// CHECK:       %[[AT:.*]] = arith.index_cast %[[ROW]]
+// CHECK:       %[[INSIDE:.*]] = arith.cmpi ult, %[[AT]], %c100
+// CHECK:       %[[ALL:.*]] = vector.broadcast %[[INSIDE]] : i1 to vector<16xi1>
+// CHECK:       %[[MASK:.*]] = arith.andi %[[ALL]],
+// CHECK:       kernel.load %{{.*}} mask %[[MASK]] : {{.*}} -> vector<16xf32>
+kernel.func @chosen_rows(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<i64, global>, %arg2: !kernel.buffer<f32, global>) {
+  %x = kernel.view %arg0 map <[<[100, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100x32xf32, global>
+  %n = kernel.view %arg1 map <[<[7] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<7xi64, global>
+  %y = kernel.view %arg2 map <[<[7, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<7x32xf32, global>
+  %c0 = arith.constant 0 : index
+  %i = kernel.load %n[%c0] axes ["n"] : !kernel.view<7xi64, global> -> tensor<7xi64>
+  %ib = kernel.broadcast %i dims [0] : tensor<7xi64> -> tensor<7x32xi64>
+  %d = kernel.iota dim 0 axes ["d"] : tensor<32xi64>
+  %db = kernel.broadcast %d dims [1] : tensor<32xi64> -> tensor<7x32xi64>
+  %t = kernel.gather %x[%ib, %db] : !kernel.view<100x32xf32, global>, tensor<7x32xi64>, tensor<7x32xi64> -> tensor<7x32xf32>
+  kernel.store %t, %y[%c0, %c0] : tensor<7x32xf32>, !kernel.view<7x32xf32, global>
+  kernel.return
+}
+
+// Elements chosen by data. An index is compared in all its bits before it gets fewer.
+// CHECK-LABEL: kernel.func @chosen_elements
+// CHECK:       %[[I:.*]] = kernel.load {{.*}} -> vector<8xi64>
+// CHECK:       %[[INSIDE:.*]] = arith.cmpi ult, %[[I]], %{{.*}} : vector<8xi64>
+// CHECK:       %[[SHORT:.*]] = arith.trunci %[[I]] : vector<8xi64> to vector<8xi32>
+// CHECK:       %[[AT:.*]] = arith.select %[[INSIDE]], %[[SHORT]], %{{.*}} : vector<8xi1>, vector<8xi32>
+// CHECK:       kernel.gather %{{.*}}[%[[AT]]]
+kernel.func @chosen_elements(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<i64, global>, %arg2: !kernel.buffer<f32, global>) {
+  %x = kernel.view %arg0 map <[<[100] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100xf32, global>
+  %n = kernel.view %arg1 map <[<[8] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<8xi64, global>
+  %y = kernel.view %arg2 map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %c0 = arith.constant 0 : index
+  %i = kernel.load %n[%c0] axes ["n"] : !kernel.view<8xi64, global> -> tensor<8xi64>
+  %t = kernel.gather %x[%i] : !kernel.view<100xf32, global>, tensor<8xi64> -> tensor<8xf32>
+  kernel.store %t, %y[%c0] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}
