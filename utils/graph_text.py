@@ -21,8 +21,8 @@ def number(value, dtype):
     """As MLIR writes an element."""
     if dtype.startswith(("i", "ui")):
         return str(int(value))
-    text = f"{float(value):.17g}"
-    return text if any(c in text for c in ".en") else text + ".0"
+    mantissa, e, exponent = f"{float(value):.17g}".partition("e")
+    return (mantissa if "." in mantissa else mantissa + ".0") + e + exponent
 
 
 class Graph:

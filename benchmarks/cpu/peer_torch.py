@@ -49,6 +49,37 @@ def chain(x, y):
     return t * t * y
 
 
+class Gpt2(torch.nn.Module):
+    """The network of examples/gpt2.py as PyTorch's users write it."""
+
+    def __init__(self, shape, tensors):
+        super().__init__()
+        self.layers, self.heads = shape["layers"], shape["heads"]
+        for name, value in zip(shape["names"], tensors):
+            self.register_parameter(name.replace(".", "_"),
+                                    torch.nn.Parameter(value, requires_grad=False))
+
+    def linear(self, x, name):
+        return torch.addmm(getattr(self, name + "_bias"), x, getattr(self, name + "_weight"))
+
+    def norm(self, x, name):
+        return F.layer_norm(x, x.shape[-1:], getattr(self, name + "_weight"),
+                            getattr(self, name + "_bias"))
+
+    def forward(self, tokens):
+        x = F.embedding(tokens, self.wte_weight) + self.wpe_weight
+        for i in range(self.layers):
+            qkv = self.linear(self.norm(x, f"h_{i}_ln_1"), f"h_{i}_attn_c_attn")
+            q, k, v = (part.view(len(x), self.heads, -1).transpose(0, 1)[None]
+                       for part in qkv.chunk(3, -1))
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
+            x = x + self.linear(y.transpose(0, 1).reshape(x.shape), f"h_{i}_attn_c_proj")
+            y = F.gelu(self.linear(self.norm(x, f"h_{i}_ln_2"), f"h_{i}_mlp_c_fc"),
+                       approximate="tanh")
+            x = x + self.linear(y, f"h_{i}_mlp_c_proj")
+        return self.norm(x, "ln_f") @ self.wte_weight.T
+
+
 def prepare(kind, variant, arguments, inputs):
     # With weights that do not change, as the documentation of the compiler for inference advises.
     import torch._inductor.config as inductor
@@ -57,6 +88,11 @@ def prepare(kind, variant, arguments, inputs):
     if kind == "gemm":
         call = gemm(arguments, *inputs, variant)
         return call, lambda y: (y.view(torch.uint16) if y.dtype == torch.bfloat16 else y).numpy()
+    if kind == "gpt2":
+        tokens, *values = [tensor(x) for x in inputs]
+        network = Gpt2(arguments, values).eval()
+        function = torch.compile(network) if variant == "compile" else network
+        return lambda: function(tokens), lambda y: y.numpy()
     if kind == "conv":
         layer, x = conv(arguments, *inputs, variant)
         function = torch.compile(layer) if variant == "compile" else layer

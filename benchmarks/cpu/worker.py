@@ -6,7 +6,8 @@ import time
 
 import numpy
 
-DTYPES = {"f32": numpy.float32, "i8": numpy.int8, "i32": numpy.int32, "bf16": numpy.uint16}
+DTYPES = {"f32": numpy.float32, "i8": numpy.int8, "i32": numpy.int32, "i64": numpy.int64,
+          "bf16": numpy.uint16}
 
 
 class Unsupported(Exception):

@@ -7,7 +7,9 @@ import typing
 
 import numpy
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "utils"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "utils"), str(ROOT / "examples")]
+import gpt2  # noqa: E402
 from graph_text import Graph  # noqa: E402
 
 
@@ -34,7 +36,8 @@ class Workload:
     tolerance: float = 1e-5
 
 
-DTYPES = {"f32": numpy.float32, "i8": numpy.int8, "i32": numpy.int32, "bf16": numpy.uint16}
+DTYPES = {"f32": numpy.float32, "i8": numpy.int8, "i32": numpy.int32, "i64": numpy.int64,
+          "bf16": numpy.uint16}
 
 
 def to_bits(values, dtype):
@@ -202,6 +205,46 @@ def chain(rows, columns):
                     program, 12e-9 * rows * columns, "GB")
 
 
+def gelu_tanh(x):
+    return x / 2 * (1 + numpy.tanh((2 / numpy.pi) ** 0.5 * (x + 0.044715 * x ** 3)))
+
+
+def network(positions=128, layers=12, heads=12, width=768):
+    """GPT-2 small by examples/gpt2.py."""
+    weights = gpt2.weights(positions=positions, layers=layers, width=width)
+
+    def reference(tokens, *values):
+        w = dict(zip((name for name, *_ in weights), values))
+
+        def linear(x, name):
+            return x @ w[name + ".weight"] + w[name + ".bias"]
+
+        def norm(x, name):
+            return layer_norm(x, w[name + ".weight"], w[name + ".bias"])
+
+        hidden = numpy.triu(numpy.full((positions, positions), -numpy.inf), 1)
+        x = w["wte.weight"][tokens] + w["wpe.weight"]
+        for i in range(layers):
+            qkv = linear(norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn")
+            q, k, v = (part.reshape(positions, heads, -1).swapaxes(0, 1)
+                       for part in numpy.split(qkv, 3, -1))
+            y = softmax(q @ k.swapaxes(1, 2) / q.shape[-1] ** 0.5 + hidden) @ v
+            x = x + linear(y.swapaxes(0, 1).reshape(positions, width), f"h.{i}.attn.c_proj")
+            y = gelu_tanh(linear(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc"))
+            x = x + linear(y, f"h.{i}.mlp.c_proj")
+        return norm(x, "ln_f") @ w["wte.weight"].T
+
+    products = 12 * layers * width * width + width * 50257 + 2 * layers * positions * width
+    return Workload(f"gpt2-small-{positions}", "network", "gpt2",
+                    {"layers": layers, "heads": heads, "names": [name for name, *_ in weights]},
+                    [("i64", [positions])] + [("f32", shape) for _, shape, _, _ in weights],
+                    ("f32", [positions, 50257]),
+                    [(0, 50257)] + [(mean - spread, mean + spread) for *_, mean, spread in weights],
+                    reference, lambda: gpt2.program(positions=positions, layers=layers, heads=heads,
+                                                    width=width),
+                    2e-9 * positions * products, "GFLOP", 1, 1e-3)
+
+
 def launches(count, n=4):
     """`count` kernels of 16 elements, each reading what the one before it wrote: maxima along rows
     and columns in turn cannot be one kernel, because each needs all of the one before."""
@@ -247,5 +290,6 @@ def all_workloads():
     yield memory("transpose", [n, n], lambda g, x: g.permute(x, 1, 0), lambda x: x.T)
     yield memory("sum", [n, n], lambda g, x: g.reduce("add", x, 0, 1), lambda x: x.sum(), 1, [])
     yield chain(256, 1024)
+    yield network()
     yield launches(1)
     yield launches(33)

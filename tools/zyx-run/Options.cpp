@@ -37,6 +37,8 @@ Data:
   --input=NAME=FILE[:TENSOR][[BEGIN:END]]
                             read an input from a .npy file or from a tensor of a .safetensors file,
                             or from its rows BEGIN to END - 1
+  --inputs=FILE             read the other inputs from the tensors of their names in a .safetensors
+                            file, as far as they are there
   --random=SEED             fill the inputs that are not given with reproducible numbers
   --output=[NAME=]FILE      write an output to a .npy file
   --print                   print the outputs as NumPy prints arrays
@@ -94,6 +96,8 @@ static Status setOption(std::string_view name, std::string_view value, Options &
   } else if (name == "input") {
     ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(value));
     options.inputs.push_back(std::move(spec));
+  } else if (name == "inputs") {
+    options.inputsFile = value;
   } else if (name == "output")
     return addOutput(value, options);
   else if (name == "print") {

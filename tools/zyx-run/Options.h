@@ -21,6 +21,8 @@ struct OutputSpec {
 struct Options {
   std::string file, entry, device;
   std::vector<InputSpec> inputs;
+  /// A safetensors file with more of them, by their names; empty for none.
+  std::string inputsFile;
   std::vector<OutputSpec> outputs;
   /// Values of symbols, as "n=4"; none where the inputs give them.
   std::vector<std::string> bind;

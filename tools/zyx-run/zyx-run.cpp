@@ -7,6 +7,7 @@
 #include "zyx/Base/File.h"
 #include "zyx/IO/Npy.h"
 #include "zyx/IO/Print.h"
+#include "zyx/IO/Safetensors.h"
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
@@ -118,12 +119,20 @@ Result<std::vector<HostTensor>> readInputs(const Executable &executable, const O
     if (std::any_of(options.inputs.begin(), options.inputs.begin() + i, sameName))
       return Status::invalidArgument("input '" + options.inputs[i].name + "' is given twice");
   }
+  std::optional<io::SafetensorsFile> file;
+  if (!options.inputsFile.empty()) {
+    ZYX_ASSIGN_OR_RETURN(file, io::SafetensorsFile::open(options.inputsFile));
+  }
   std::vector<HostTensor> tensors;
   for (const Argument &input : executable.inputs()) {
     auto spec = std::find_if(options.inputs.begin(), options.inputs.end(),
                              [&](const InputSpec &given) { return given.name == input.name; });
     if (spec != options.inputs.end()) {
       ZYX_ASSIGN_OR_RETURN(HostTensor tensor, readInput(*spec, input));
+      tensors.push_back(std::move(tensor));
+    } else if (file && file->find(input.name)) {
+      ZYX_ASSIGN_OR_RETURN(HostTensor tensor,
+                           readInput({input.name, options.inputsFile, input.name, {}}, input));
       tensors.push_back(std::move(tensor));
     } else if (options.random) {
       if (input.type.isSymbolic())
