@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of the graph on a device, compared with the interpreter.
 
-  utils/conformance.py --device=D [--filter=TEXT]... [--jobs=N] [--optimise=none] [--build=FOLDER]
+  utils/conformance.py --device=D [--isa=NAME] [--filter=TEXT]... [--jobs=N] [--optimise=none]
+      [--build=FOLDER]
       runs the cases on the device: for each op, kind and dtype how many pass, are wrong, refused or
       crash, the largest distance in ULP, and the reason of each refusal
   utils/conformance.py --update [--jobs=N] [--build=FOLDER]
@@ -176,7 +177,8 @@ def run(options, device, quiet):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report"
         command = [str(program(options)), f"--device={device}", f"--report={path}",
-                   f"--jobs={options.jobs}", f"--optimise={options.optimise}"]
+                   f"--jobs={options.jobs}", f"--optimise={options.optimise}",
+                   f"--isa={options.isa}"]
         command += [f"--filter={text}" for text in options.filter]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if not path.exists():
@@ -232,6 +234,7 @@ def main():
     what.add_argument("--update", action="store_true")
     what.add_argument("--counts", nargs="+", type=pathlib.Path, metavar="REPORT")
     parser.add_argument("--filter", action="append", default=[])
+    parser.add_argument("--isa", default="native")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--optimise", choices=("default", "none"), default="default")
     parser.add_argument("--build", type=pathlib.Path)

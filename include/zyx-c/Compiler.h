@@ -93,6 +93,9 @@ typedef struct zyx_compiler_compile_args {
   void *progress_context;
   /* NULL for this process. A child tells no progress. */
   const zyx_compiler_isolation *isolation;
+  /* The instruction set of code for "cpu", by the name of its record: "x86-64", "x86-64-v3", ... NULL
+   * and "native" are all that this machine has. */
+  const char *isa;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

@@ -116,7 +116,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
                                    *symbols.begin() + ": specialise it before it is compiled");
 
   pipelines::Options options;
-  ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu"));
+  ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu",
+                                                            args.isa ? args.isa : "native"));
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
   options.scheduleSeed = args.schedule_seed;

@@ -29,7 +29,7 @@ namespace {
 // A request: "ZYXQ", u32 version, u64 bytes of memory, u64 seconds, u8 kind, its arguments.
 // An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result.
 constexpr uint32_t requestMagic = 0x5158595a, answerMagic = 0x5258595a;
-constexpr uint32_t protocolVersion = 1;
+constexpr uint32_t protocolVersion = 2;
 enum class Kind : uint8_t { Parse = 0, Compile = 1 };
 
 constexpr uint64_t defaultMemory = uint64_t(16) << 30;
@@ -43,7 +43,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 96,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 104,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -220,6 +220,8 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind) {
   args.dump_dot = from.u8("dump_dot");
   args.schedule_seed = from.u64("schedule_seed");
   args.trace = from.u8("trace");
+  std::string isa = from.string("isa");
+  args.isa = isa.c_str();
   return from.status() ? zyx_compiler_compile(&args) : nullptr;
 }
 
@@ -292,6 +294,7 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.u8(args.dump_dot != 0);
   arguments.u64(args.schedule_seed);
   arguments.u8(args.trace != 0);
+  arguments.string(args.isa ? args.isa : "native");
   return call(*args.isolation, Kind::Compile, name, arguments.view(), result);
 }
 

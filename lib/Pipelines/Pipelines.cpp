@@ -69,7 +69,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createStageReusedPass());
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters}));
-  passes.addPass(kernel::createExpandMathPass());
+  passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"lowered"}));
@@ -84,7 +84,8 @@ void addPlanPhase(OpPassManager &passes, const Options &) {
 /// kernel.func -> llvm.func; a target that is text is printed from the lowered form.
 void addTargetPhase(OpPassManager &passes, const Options &options) {
   if (options.target.kind == target::TargetKind::CPU)
-    passes.addPass(kernel::createConvertKernelToLLVMPass({options.target.privateBytes}));
+    passes.addPass(kernel::createConvertKernelToLLVMPass(
+        {options.target.privateBytes, options.target.hasHalfConversion}));
 }
 
 struct PhaseEntry {

@@ -159,6 +159,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.schedule_seed = options.scheduleSeed;
   const zyx_compiler_isolation isolated = toC(isolation);
   args.isolation = isolation ? &isolated : nullptr;
+  args.isa = options.isa.c_str();
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

@@ -31,7 +31,7 @@ uint64_t nanosecondsSince(Clock::time_point begin) {
 
 /// What a compilation is of, beside the machine and the compiler.
 std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
-  return graph.canonicalHash().toHex() + " " + options.target +
+  return graph.canonicalHash().toHex() + " " + options.target + " " + options.isa +
          (options.noOptimise ? " unoptimised " : " ") +
          std::to_string(options.scheduleSeed) + " " + graph.name;
 }
@@ -222,7 +222,8 @@ std::string session::toString(const std::vector<Stage> &stages) {
   return milliseconds(total) + " ms (" + parts + ")";
 }
 
-Session::Session(SessionOptions options) : isolation(std::move(options.isolation)) {
+Session::Session(SessionOptions options)
+    : isolation(std::move(options.isolation)), isa(std::move(options.isa)) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
 }
@@ -312,12 +313,16 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
     return std::unique_ptr<Executable>(
         new SymbolicExecutable(*this, std::move(graph), deviceName));
   if (deviceName == "reference") {
+    if (isa != "native")
+      return Status::invalidArgument("device 'reference' has no instruction set '" + isa +
+                                     "'; only 'cpu' has one");
     return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
   }
   // A device that is not there is found before the time of a compilation is spent.
   ZYX_RETURN_IF_ERROR(device(deviceName).status());
   CompileOptions options;
   options.target = deviceName;
+  options.isa = isa;
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                        artifact::Artifact::deserialize(compiled.output));

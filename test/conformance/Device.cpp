@@ -13,7 +13,8 @@ namespace {
 
 class SessionDevice final : public Device {
 public:
-  SessionDevice(std::string name, Optimise optimise) : name(std::move(name)), optimise(optimise) {}
+  SessionDevice(std::string name, Optimise optimise, const std::string &isa)
+      : session({.isa = isa}), name(std::move(name)), isa(isa), optimise(optimise) {}
   void setSeed(uint64_t value) override { seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
@@ -29,6 +30,7 @@ private:
       return session.prepare(graph, name);
     session::CompileOptions options;
     options.target = name;
+    options.isa = isa;
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
@@ -38,7 +40,7 @@ private:
   }
 
   session::Session session;
-  std::string name;
+  std::string name, isa;
   Optimise optimise;
   uint64_t seed = 1;
 };
@@ -70,8 +72,9 @@ std::string_view toString(Optimise optimise) {
   return optimiseNames[static_cast<size_t>(optimise)];
 }
 
-std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise) {
-  return std::make_unique<SessionDevice>(name, optimise);
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
+                                   const std::string &isa) {
+  return std::make_unique<SessionDevice>(name, optimise, isa);
 }
 
 std::unique_ptr<Device> openCorrupted() { return std::make_unique<CorruptedDevice>(); }

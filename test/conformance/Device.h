@@ -36,7 +36,9 @@ enum class Optimise : uint8_t { Default, None, Schedules };
 std::optional<Optimise> parseOptimise(std::string_view name);
 std::string_view toString(Optimise optimise);
 
-std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise);
+/// `isa` is the instruction set of code for "cpu", as in session::CompileOptions.
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
+                                   const std::string &isa = "native");
 /// The interpreter with one bit of each output wrong: what the suite must find.
 std::unique_ptr<Device> openCorrupted();
 

@@ -25,6 +25,7 @@ constexpr const char *help =
     "  --device=NAME     what runs the graphs (default: cpu): cpu, c, reference; folded or grouped,\n"
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
     "                    interpreter with a wrong bit in each output, which must fail\n"
+    "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
     "                    legal ones\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
@@ -39,7 +40,7 @@ constexpr const char *help =
     "Exits with 1 if an answer is wrong or a case crashes, with 2 if a filter names no case.\n";
 
 struct Settings {
-  std::string device = "cpu";
+  std::string device = "cpu", isa = "native";
   Optimise optimise = Optimise::Default;
   std::vector<std::string> filters;
   uint64_t firstSeed = 1;
@@ -53,6 +54,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
   const auto [text, name, value] = option;
   if (name == "--device")
     settings.device = value;
+  else if (name == "--isa" && !value.empty())
+    settings.isa = value;
   else if (name == "--optimise" && parseOptimise(value))
     settings.optimise = *parseOptimise(value);
   else if (name == "--filter")
@@ -143,9 +146,10 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
     std::printf("%-12s at most %lld ULP\n", function.c_str(), static_cast<long long>(largest));
   const bool good =
       counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 && verdicts.size() == cases.size();
-  std::printf("%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
+  const std::string isa = settings.isa == "native" ? "" : ", isa=" + settings.isa;
+  std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",
-              settings.device.c_str(), std::string(toString(settings.optimise)).c_str(),
+              settings.device.c_str(), isa.c_str(), std::string(toString(settings.optimise)).c_str(),
               cases.size(), counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused],
               counts[Outcome::Crash], static_cast<long long>(numFree), seconds);
   return good;
@@ -182,7 +186,7 @@ int main(int argc, char **argv) {
       return openFolded(settings.device == "grouped");
 #endif
     return settings.device == "corrupted" ? openCorrupted()
-                                          : openDevice(settings.device, settings.optimise);
+                                          : openDevice(settings.device, settings.optimise, settings.isa);
   };
   if (settings.exhaustive)
     return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;

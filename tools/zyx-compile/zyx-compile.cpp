@@ -24,8 +24,9 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
 
   --entry=NAME         the function to compile; needed where the file has several
   --bind=SYMBOL=VALUE  the value of a symbol in the entry's types; once for each symbol
-  --target=TARGET      the machine: "cpu" (this one; default), "x86-64-v3", "x86-64-v4", or "c" (C code
-                       by the system's compiler)
+  --target=TARGET      the machine: "cpu" (default), or "c" (C code by the system's compiler)
+  --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
+                       "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4" or "aarch64"
   -o FILE, --output=FILE
                        where to write; by default beside the input with the suffix .zyxa, and
                        texts to the standard output
@@ -62,6 +63,7 @@ Result<Options> parseOptions(int argc, char **argv) {
       {"--entry=", &options.entry},
       {"--output=", &options.output},
       {"--target=", &options.compile.target},
+      {"--isa=", &options.compile.isa},
       {"--stop-after=", &options.compile.stopAfter},
       {"--dump-dot=", &options.dumpDot},
       {"--trace=", &options.trace},

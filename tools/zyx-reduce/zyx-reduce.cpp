@@ -31,6 +31,7 @@ constexpr const char *help =
     "where it ends the process:\n"
     "  --entry=NAME        the function; needed where the file has several\n"
     "  --device=NAME       cpu, c, reference or corrupted (default: cpu)\n"
+    "  --isa=NAME          the instruction set of code for cpu (default: native)\n"
     "  --optimise=HOW      default, none, or schedules\n"
     "  --seed=N            what schedules are drawn from (default: 1)\n"
     "  --input=NAME=FILE   a tensor of a .npy or .safetensors file, as for zyx-run\n"
@@ -42,7 +43,7 @@ constexpr const char *help =
     "OUT.mlir says how zyx-run replays it; the tensors of its inputs are written beside it.\n";
 
 struct Settings {
-  std::string file, out, entry, device = "cpu", test;
+  std::string file, out, entry, device = "cpu", isa = "native", test;
   Optimise way = Optimise::Default;
   uint64_t seed = 1, random = 1;
   std::vector<run::InputSpec> inputs;
@@ -63,6 +64,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     settings.entry = value;
   else if (name == "--device" && !value.empty())
     settings.device = value;
+  else if (name == "--isa" && !value.empty())
+    settings.isa = value;
   else if (name == "--optimise" && conformance::parseOptimise(value))
     settings.way = *conformance::parseOptimise(value);
   else if (name == "--seed")
@@ -131,7 +134,8 @@ Status reduceByDevice(Program program, const Settings &settings) {
   const auto make = [&] {
     std::unique_ptr<conformance::Device> device =
         settings.device == "corrupted" ? conformance::openCorrupted()
-                                       : conformance::openDevice(settings.device, settings.way);
+                                       : conformance::openDevice(settings.device, settings.way,
+                                                                 settings.isa);
     device->setSeed(settings.seed);
     return device;
   };
@@ -144,7 +148,7 @@ Status reduceByDevice(Program program, const Settings &settings) {
   });
   const std::string text = smith::runInChild(program, make, seconds).text;
   std::printf("cut down to %zu nodes: %s\n", program.graph.reachable().size(), text.c_str());
-  return smith::writeProgram(program, settings.out, settings.device,
+  return smith::writeProgram(program, settings.out, settings.device + (settings.isa == "native" ? "" : " --isa=" + settings.isa),
                              "optimise=" + std::string(conformance::toString(settings.way)) +
                                  ", seed=" + std::to_string(settings.seed) + "\n" + text);
 }

@@ -21,6 +21,8 @@ What to run, and where:
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler) or
                             "reference" (an interpreter). Default: cpu, or what the artifact was
                             compiled for
+  --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
+                            "x86-64-v2", "x86-64-v3", "x86-64-v4"
   --bind=SYMBOL=VALUE       the value of a symbol in the entry's types, instead of what the inputs'
                             extents make it; once for each symbol
   --list                    print the entries of FILE with their inputs and outputs, and stop
@@ -87,7 +89,11 @@ static Status setOption(std::string_view name, std::string_view value, Options &
     options.entry = value;
   else if (name == "device")
     options.device = value;
-  else if (name == "bind")
+  else if (name == "isa") {
+    if (value.empty())
+      return badValue(name, value, "instruction set");
+    options.isa = value;
+  } else if (name == "bind")
     options.bind.emplace_back(value);
   else if (name == "trace")
     options.trace = value;

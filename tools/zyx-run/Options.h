@@ -19,7 +19,7 @@ struct OutputSpec {
 };
 
 struct Options {
-  std::string file, entry, device;
+  std::string file, entry, device, isa;
   std::vector<InputSpec> inputs;
   /// A safetensors file with more of them, by their names; empty for none.
   std::string inputsFile;

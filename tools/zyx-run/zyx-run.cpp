@@ -69,6 +69,8 @@ Result<artifact::Artifact> readArtifact(const Options &options) {
 
 Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &options) {
   if (isArtifact(options.file)) {
+    if (!options.isa.empty())
+      return Status::invalidArgument(options.file + ": is compiled already, which --isa cannot change");
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, readArtifact(options));
     return session.load(std::move(artifact), options.device);
   }
@@ -212,6 +214,8 @@ Status runProgram(const Options &options) {
         options.cacheFolder ? options.cacheFolder : session::ArtifactCache::defaultFolder();
   if (options.isolate)
     sessionOptions.isolation.emplace();
+  if (!options.isa.empty())
+    sessionOptions.isa = options.isa;
   Session session(std::move(sessionOptions));
   Trace trace;
   if (!options.trace.empty())

@@ -23,6 +23,7 @@ constexpr const char *help =
     "zyx-smith: random graphs on devices, compared with the interpreter\n"
     "  --device=NAME    cpu, c, reference, or corrupted, which must fail; may be given again\n"
     "                   (default: cpu and c)\n"
+    "  --isa=NAME       the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --optimise=HOW   default; none: one op per kernel, no schedules; or schedules: random "
     "legal\n"
     "                   ones; may be given again (default: all three)\n"
@@ -38,6 +39,7 @@ constexpr const char *help =
 
 struct Settings {
   std::vector<std::string> devices;
+  std::string isa = "native";
   std::vector<Optimise> ways;
   uint64_t seed = 1;
   int64_t count = 300;
@@ -52,6 +54,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
   const auto [text, name, value] = option;
   if (name == "--device" && !value.empty())
     settings.devices.emplace_back(value);
+  else if (name == "--isa" && !value.empty())
+    settings.isa = value;
   else if (name == "--optimise" && parseOptimise(value))
     settings.ways.push_back(*parseOptimise(value));
   else if (name == "--seed")
@@ -77,18 +81,22 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
 
 /// One device and one way of optimising, over all seeds so far.
 struct Column {
-  std::string device;
+  std::string device, isa;
   Optimise way;
   int64_t numGraphs = 0;
   std::map<Outcome, int64_t> counts;
   std::map<std::string, int64_t> refusals;
   double seconds = 0;
 
-  std::string name() const { return device + ", optimise=" + std::string(toString(way)); }
+  std::string name() const {
+    return device + (isa == "native" ? "" : ", isa=" + isa) +
+           ", optimise=" + std::string(toString(way));
+  }
+  std::string isaOption() const { return isa == "native" ? "" : " --isa=" + isa; }
   std::function<std::unique_ptr<Device>()> make(uint64_t seed) const {
     return [this, seed] {
       std::unique_ptr<Device> opened =
-          device == "corrupted" ? openCorrupted() : openDevice(device, way);
+          device == "corrupted" ? openCorrupted() : openDevice(device, way, isa);
       opened->setSeed(seed);
       return opened;
     };
@@ -112,9 +120,9 @@ void reduce(const Column &column, uint64_t seed, const Settings &settings) {
                            std::string(toString(column.way)) + "-" + std::to_string(seed) + ".mlir";
   const std::string text = smith::runInChild(program, make, settings.run.seconds).text;
   const Status written = smith::writeProgram(
-      program, path, column.device,
-      "zyx-smith --device=" + column.device + " --optimise=" + std::string(toString(column.way)) +
-          " --seed=" + std::to_string(seed) + " --count=1\n" + text);
+      program, path, column.device + column.isaOption(),
+      "zyx-smith --device=" + column.device + column.isaOption() +
+          " --optimise=" + std::string(toString(column.way)) + " --seed=" + std::to_string(seed) + " --count=1\n" + text);
   if (!written.isOk())
     std::printf("  %s\n", written.toString().c_str());
   else
@@ -186,7 +194,7 @@ int main(int argc, char **argv) {
   std::vector<Column> columns;
   for (const std::string &device : settings.devices)
     for (Optimise way : settings.ways)
-      columns.push_back({device, way, 0, {}, {}, 0});
+      columns.push_back({device, device == "cpu" ? settings.isa : "native", way, 0, {}, {}, 0});
 
   const auto begin = std::chrono::steady_clock::now();
   const auto late = [&] {

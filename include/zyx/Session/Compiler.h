@@ -22,6 +22,8 @@ namespace zyx::session {
 struct CompileOptions {
   /// The name of a target record.
   std::string target = "cpu";
+  /// The instruction set of code for "cpu", by the name of its record; "native" is this machine's.
+  std::string isa = "native";
   /// The phase whose text is wanted instead of an artifact; empty makes an artifact.
   std::string stopAfter = {};
   bool verifyRoundtrip = false;

@@ -73,6 +73,8 @@ struct SessionOptions {
   uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
   /// With a value the compiler runs in child processes.
   std::optional<Isolation> isolation = std::nullopt;
+  /// The instruction set of what prepare() compiles for "cpu", as in CompileOptions.
+  std::string isa = "native";
 };
 
 /// Opens the compiler and devices when they are first needed. One thread at a time.
@@ -94,7 +96,8 @@ public:
   Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
-  /// executable must not outlive the session.
+  /// executable must not outlive the session. Code of an instruction set that this machine lacks is
+  /// refused when it is loaded.
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
   /// Loads what was compiled before. An empty `device` is the artifact's own.
   Result<std::unique_ptr<Executable>> load(artifact::Artifact artifact, const std::string &device);
@@ -109,6 +112,7 @@ private:
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
+  std::string isa;
   std::optional<ArtifactCache> cache;
   /// By hash, entry, target and options.
   std::map<std::string, Compiled> artifacts;

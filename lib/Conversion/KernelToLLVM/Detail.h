@@ -20,8 +20,8 @@ mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lowerFunction(FuncOp func);
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
 mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, int64_t privateBytes);
 
-/// Leaves f16, bf16 and f8 only as bits and in conversions that LLVM has.
-mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body);
+/// Leaves f16, bf16 and f8 only as bits and, with `halfConversion`, f16 in LLVM's conversions.
+mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, bool halfConversion);
 
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);

@@ -35,7 +35,8 @@ Type bitsType(Type type) {
 /// Builds conversions out of integer arithmetic, on scalars and vectors alike.
 class FloatBits {
 public:
-  FloatBits(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  FloatBits(OpBuilder &builder, Location loc, bool halfConversion)
+      : b(builder), loc(loc), halfConversion(halfConversion) {}
 
   /// Any small float to f32, exactly.
   Value extend(Value small) {
@@ -62,8 +63,10 @@ public:
       bits = truncateHalf(wide);
     else if (isa<BFloat16Type>(element))
       bits = truncateBFloat16(wide);
+    else if (isa<Float8E5M2Type>(element))
+      bits = truncateBits(wide, {21, 24, 15, 16, 0x7c, 0x7e, 0x1p7f, b.getI8Type()});
     else
-      bits = truncateF8(wide, isa<Float8E5M2Type>(element));
+      bits = truncateBits(wide, {20, 24, 7, 9, 0x7f, 0x7f, 0x1p14f, b.getI8Type()});
     return arith::BitcastOp::create(b, loc, result, bits);
   }
 
@@ -102,12 +105,29 @@ private:
 
   // LLVM's half, which the processor converts.
   Value extendHalf(Value bits16) {
+    if (!halfConversion)
+      return extendHalfBits(bits16);
     Value half = LLVM::BitcastOp::create(b, loc, like(bits16.getType(), b.getF16Type()), bits16);
     return LLVM::FPExtOp::create(b, loc, f32(bits16), half);
   }
   Value truncateHalf(Value wide) {
+    if (!halfConversion)
+      return truncateBits(wide, {13, 16, 15, 16, 0x7c00, 0x7e00, 0x1p-1f, b.getI16Type()});
     Value half = LLVM::FPTruncOp::create(b, loc, like(wide.getType(), b.getF16Type()), wide);
     return LLVM::BitcastOp::create(b, loc, like(wide.getType(), b.getI16Type()), half);
+  }
+
+  /// As extendF8E4M3FN, but with infinities: the largest exponent stays the largest.
+  Value extendHalfBits(Value bits16) {
+    Value bits = extend32(bits16);
+    Value sign = shl(conjunction(bits, 0x8000), 16);
+    Value magnitude = conjunction(bits, 0x7fff);
+    Value scaled = arith::BitcastOp::create(b, loc, f32(bits16), shl(magnitude, 13));
+    Value value = arith::MulFOp::create(b, loc, scaled, constantF32(bits16, 0x1p112f));
+    Value number = arith::BitcastOp::create(b, loc, i32(bits16), value);
+    Value special = compare(arith::CmpIPredicate::uge, magnitude, 0x7c00);
+    Value full = disjunction(number, constant(number.getType(), 0x7f800000));
+    return arith::BitcastOp::create(b, loc, f32(bits16), disjunction(select(special, full, number), sign));
   }
 
   // vcvtneps2bf16 would flush denormals.
@@ -134,37 +154,43 @@ private:
     return arith::BitcastOp::create(b, loc, f32(bits8), disjunction(select(nan, quiet, number), sign));
   }
 
-  Value truncateF8(Value wide, bool e5m2) {
-    // Bits of the mantissa that go, and the bits of 2^(1 - bias), the smallest normal number.
-    int64_t dropped = e5m2 ? 21 : 20, bias = e5m2 ? 15 : 7;
-    int64_t smallest = (1 - bias + 127) << 23;
-    // The first magnitude that overflows: infinity of e5m2, NaN of e4m3fn.
-    int64_t overflow = e5m2 ? 0x7c : 0x7f;
+  /// A format by what makes it out of an f32: bits of the mantissa that go; places by which the sign
+  /// moves; the exponents' bias, and the exponent of the first power of two that is too large; the first
+  /// magnitude that overflows (infinity, of e4m3fn NaN); a NaN; and a number whose last place in f32 is
+  /// the format's smallest denormal.
+  struct Narrow {
+    int64_t dropped, signShift, bias, tooLarge, overflow, nan;
+    float anchor;
+    Type bits;
+  };
+
+  Value truncateBits(Value wide, const Narrow &to) {
+    // The smallest normal number.
+    int64_t smallest = (1 - to.bias + 127) << 23;
     Value bits = arith::BitcastOp::create(b, loc, i32(wide), wide);
-    Value sign = shr(conjunction(bits, 0x80000000), 24);
+    Value sign = shr(conjunction(bits, 0x80000000), to.signShift);
     Value magnitude = conjunction(bits, 0x7fffffff);
 
-    Value even = conjunction(shr(magnitude, dropped), 1);
-    Value rounded = add(add(magnitude, (int64_t(1) << (dropped - 1)) - 1), even);
-    Value normal = shr(add(rounded, -((127 - bias) << 23)), dropped);
-    // A number whose last place is the smallest denormal rounds there by being added.
-    float anchor = e5m2 ? 0x1p7f : 0x1p14f;
+    Value even = conjunction(shr(magnitude, to.dropped), 1);
+    Value rounded = add(add(magnitude, (int64_t(1) << (to.dropped - 1)) - 1), even);
+    Value normal = shr(add(rounded, -((127 - to.bias) << 23)), to.dropped);
+    // A denormal is rounded at the right place by being added.
     Value absolute = arith::BitcastOp::create(b, loc, f32(wide), magnitude);
-    Value sum = arith::AddFOp::create(b, loc, absolute, constantF32(wide, anchor));
-    Value anchorBits = arith::BitcastOp::create(b, loc, i32(wide), constantF32(wide, anchor));
+    Value sum = arith::AddFOp::create(b, loc, absolute, constantF32(wide, to.anchor));
+    Value anchorBits = arith::BitcastOp::create(b, loc, i32(wide), constantF32(wide, to.anchor));
     Value sumBits = arith::BitcastOp::create(b, loc, i32(wide), sum);
     Value denormal = arith::SubIOp::create(b, loc, sumBits, anchorBits);
 
     Value result = select(compare(arith::CmpIPredicate::ult, magnitude, smallest), denormal, normal);
-    Value large = compare(arith::CmpIPredicate::ugt, result, overflow);
+    Value large = compare(arith::CmpIPredicate::ugt, result, to.overflow);
     // An infinite or huge f32 wraps around in `normal`, so it is recognised by itself.
-    Value huge = compare(arith::CmpIPredicate::uge, magnitude, (127 + (e5m2 ? 16 : 9)) << 23);
-    Value limit = constant(result.getType(), overflow);
+    Value huge = compare(arith::CmpIPredicate::uge, magnitude, (127 + to.tooLarge) << 23);
+    Value limit = constant(result.getType(), to.overflow);
     result = select(huge, limit, select(large, limit, result));
     Value nan = compare(arith::CmpFPredicate::UNO, wide, wide);
-    Value quiet = constant(result.getType(), e5m2 ? 0x7e : 0x7f);
+    Value quiet = constant(result.getType(), to.nan);
     result = disjunction(select(nan, quiet, result), sign);
-    return arith::TruncIOp::create(b, loc, like(wide.getType(), b.getI8Type()), result);
+    return arith::TruncIOp::create(b, loc, like(wide.getType(), to.bits), result);
   }
 
   /// f64 to f32 such that rounding the result again, to fewer bits, is as rounding once: what is
@@ -184,6 +210,7 @@ private:
 
   OpBuilder &b;
   Location loc;
+  bool halfConversion;
 };
 
 /// The value of a small float constant's bits.
@@ -194,10 +221,10 @@ TypedAttr constantBits(Attribute value, OpBuilder &b) {
   return elements.bitcast(bitsType(elements.getElementType()));
 }
 
-LogicalResult lower(Operation *op) {
+LogicalResult lower(Operation *op, bool halfConversion) {
   OpBuilder b(op);
   Location loc = op->getLoc();
-  FloatBits floats(b, loc);
+  FloatBits floats(b, loc, halfConversion);
   auto replace = [&](Value value) {
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
@@ -252,7 +279,7 @@ LogicalResult lower(Operation *op) {
 
 } // namespace
 
-LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body) {
+LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, bool halfConversion) {
   SmallVector<Operation *> ops;
   body.walk([&](Operation *op) {
     bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
@@ -262,7 +289,7 @@ LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body) {
       ops.push_back(op);
   });
   for (Operation *op : ops)
-    if (failed(lower(op)))
+    if (failed(lower(op, halfConversion)))
       return failure();
 
   // What is left moves values and does not look into them.

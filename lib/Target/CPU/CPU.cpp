@@ -50,8 +50,14 @@ struct Compilation {
 Result<std::unique_ptr<llvm::TargetMachine>> createMachine(const TargetInfo &target) {
   static std::once_flag once;
   std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
   if (target.kind != TargetKind::CPU)
     return Status::invalidArgument("target '" + target.name + "' is not a CPU");

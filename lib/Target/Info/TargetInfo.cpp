@@ -4,7 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Info/TargetInfo.h"
 
+#include <algorithm>
 #include <unistd.h>
+#include <utility>
 
 namespace zyx::target {
 namespace {
@@ -17,14 +19,33 @@ void readCaches(TargetInfo &info) {
     info.l2Bytes = l2;
 }
 
-TargetInfo x86Level3() {
+/// What every 64-bit x86 has: SSE2.
+TargetInfo x86Baseline() {
   TargetInfo info;
-  info.name = info.cpu = "x86-64-v3";
+  info.name = info.cpu = "x86-64";
   info.device = "cpu";
+  info.triple = "x86_64-unknown-linux-gnu";
+  info.requiredFeatures = {"sse2"};
+  info.vectorBytes = 16;
+  info.vectorRegisters = 16;
+  info.hasRounding = info.hasHalfConversion = false;
+  return info;
+}
+
+TargetInfo x86Level2() {
+  TargetInfo info = x86Baseline();
+  info.name = info.cpu = "x86-64-v2";
+  info.requiredFeatures = {"sse4.2", "popcnt"};
+  info.hasRounding = true;
+  return info;
+}
+
+TargetInfo x86Level3() {
+  TargetInfo info = x86Level2();
+  info.name = info.cpu = "x86-64-v3";
   info.requiredFeatures = {"avx2", "fma", "f16c", "bmi2"};
   info.vectorBytes = 32;
-  info.vectorRegisters = 16;
-  info.hasFma = true;
+  info.hasFma = info.hasHalfConversion = true;
   return info;
 }
 
@@ -37,6 +58,20 @@ TargetInfo x86Level4() {
   info.vectorRegisters = 32;
   info.hasMaskedOps = true;
   info.l2Bytes = 1 << 20;
+  return info;
+}
+
+/// What every 64-bit ARM has: 128-bit vectors, fma, conversions of f16.
+TargetInfo aarch64() {
+  TargetInfo info;
+  info.name = "aarch64";
+  info.cpu = "generic";
+  info.device = "cpu";
+  info.triple = "aarch64-unknown-linux-gnu";
+  info.requiredFeatures = {"neon"};
+  info.vectorBytes = 16;
+  info.vectorRegisters = 32;
+  info.hasFma = true;
   return info;
 }
 
@@ -62,23 +97,15 @@ TargetInfo hostCPU() {
   } else if (level3) {
     info = x86Level3();
   } else {
-    info.cpu = "x86-64";
-    info.vectorBytes = 16;
-    info.vectorRegisters = 16;
-    if (__builtin_cpu_supports("sse4.2"))
-      info.cpu = "x86-64-v2", info.requiredFeatures = {"sse4.2"};
+    bool level2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    info = level2 ? x86Level2() : x86Baseline();
   }
   return info;
 }
+#elif defined(__aarch64__)
+TargetInfo hostCPU() { return aarch64(); }
 #else
-TargetInfo hostCPU() {
-  TargetInfo info;
-  info.cpu = "generic";
-  info.vectorBytes = 16;
-  info.vectorRegisters = 32;
-  info.hasFma = true;
-  return info;
-}
+#error "there is no record of this processor"
 #endif
 
 TargetInfo cTarget() {
@@ -118,27 +145,65 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps),
-                       l1Bytes, l2Bytes, privateBytes, sharedBytes, warpSize, int64_t(ptxVersion)})
+                       int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, privateBytes, sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;
 }
 
-const std::vector<std::string> &targetNames() {
-  static const std::vector<std::string> names = {"cpu", "x86-64-v3", "x86-64-v4", "c", "sm_90a"};
+/// Records that are instruction sets of CPUs.
+constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x86Baseline},
+                                                                    {"x86-64-v2", x86Level2},
+                                                                    {"x86-64-v3", x86Level3},
+                                                                    {"x86-64-v4", x86Level4},
+                                                                    {"aarch64", aarch64}};
+
+static std::string join(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+const std::vector<std::string> &isaNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"native"};
+    for (const auto &[name, make] : isaRecords)
+      all.emplace_back(name);
+    return all;
+  }();
   return names;
 }
 
-Result<TargetInfo> lookUpTarget(std::string_view name) {
+const std::vector<std::string> &targetNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = isaNames();
+    all[0] = "cpu";
+    all.insert(all.end(), {"c", "sm_90a"});
+    return all;
+  }();
+  return names;
+}
+
+Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
+  if (isa != "native") {
+    const std::vector<std::string> &known = isaNames();
+    if (std::find(known.begin(), known.end(), isa) == known.end())
+      return Status::notFound("no instruction set is named '" + std::string(isa) + "'; there are " +
+                              join(known));
+    if (name != "cpu")
+      return Status::invalidArgument("target '" + std::string(name) + "' has no instruction set '" +
+                                     std::string(isa) + "'; only 'cpu' has one");
+    name = isa;
+  }
+  for (const auto &[record, make] : isaRecords)
+    if (name == record)
+      return make();
   if (name == "cpu") {
     TargetInfo info = hostCPU();
     info.name = info.device = "cpu";
     readCaches(info);
     return info;
   }
-  if (name == "x86-64-v3")
-    return x86Level3();
-  if (name == "x86-64-v4")
-    return x86Level4();
   if (name == "c") {
     TargetInfo info = cTarget();
     readCaches(info);
@@ -146,10 +211,8 @@ Result<TargetInfo> lookUpTarget(std::string_view name) {
   }
   if (name == "sm_90a")
     return hopper();
-  std::string known;
-  for (const std::string &each : targetNames())
-    known += (known.empty() ? "" : ", ") + each;
-  return Status::notFound("no target is named '" + std::string(name) + "'; there are " + known);
+  return Status::notFound("no target is named '" + std::string(name) + "'; there are " +
+                          join(targetNames()));
 }
 
 } // namespace zyx::target

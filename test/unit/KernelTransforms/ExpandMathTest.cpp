@@ -36,7 +36,8 @@ namespace {
 template <typename T>
 class Compiled {
 public:
-  explicit Compiled(const std::string &op) {
+  explicit Compiled(const std::string &op,
+                    const zyx::kernel::ExpandMathPassOptions &expansion = {}) {
     static bool initialised = [] {
       llvm::InitializeNativeTarget();
       llvm::InitializeNativeTargetAsmPrinter();
@@ -68,7 +69,7 @@ public:
     context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
     module = parseSourceString<ModuleOp>(text, context.get());
     PassManager manager(context.get());
-    manager.addPass(zyx::kernel::createExpandMathPass());
+    manager.addPass(zyx::kernel::createExpandMathPass(expansion));
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(createConvertMathToLLVMPass());
     manager.addPass(createArithToLLVMConversionPass());
@@ -171,11 +172,16 @@ const UnaryCase unaryCases[] = {
     {"cos", std::cos, std::cos, 1},       {"tan", std::tan, std::tan, 1},
 };
 
-class ExpandMath : public testing::TestWithParam<UnaryCase> {};
+/// With the instructions of every processor that has fma, and without.
+class ExpandMath : public testing::TestWithParam<std::tuple<UnaryCase, bool>> {
+protected:
+  const UnaryCase &test = std::get<0>(GetParam());
+  const zyx::kernel::ExpandMathPassOptions expansion{std::get<1>(GetParam()),
+                                                     std::get<1>(GetParam())};
+};
 
 TEST_P(ExpandMath, F32IsWithinItsBound) {
-  const UnaryCase &test = GetParam();
-  Compiled<float> compiled("math." + std::string(test.op) + " %x");
+  Compiled<float> compiled("math." + std::string(test.op) + " %x", expansion);
   ASSERT_TRUE(compiled);
   Worst<float> worst;
   std::vector<float> batch;
@@ -200,8 +206,7 @@ TEST_P(ExpandMath, F32IsWithinItsBound) {
 }
 
 TEST_P(ExpandMath, F64IsWithinItsBound) {
-  const UnaryCase &test = GetParam();
-  Compiled<double> compiled("math." + std::string(test.op) + " %x");
+  Compiled<double> compiled("math." + std::string(test.op) + " %x", expansion);
   ASSERT_TRUE(compiled);
   std::mt19937_64 random(7);
   std::vector<double> inputs = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 5e-324, -5e-324, 1e-310,
@@ -224,8 +229,59 @@ TEST_P(ExpandMath, F64IsWithinItsBound) {
   std::cout << test.op << " f64: " << worst << std::defaultfloat << '\n';
 }
 
-INSTANTIATE_TEST_SUITE_P(Functions, ExpandMath, testing::ValuesIn(unaryCases),
-                         [](const auto &info) { return std::string(info.param.op); });
+INSTANTIATE_TEST_SUITE_P(Functions, ExpandMath,
+                         testing::Combine(testing::ValuesIn(unaryCases), testing::Bool()),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param).op) +
+                                  (std::get<1>(info.param) ? "" : "WithoutFma");
+                         });
+
+/// Whole numbers, halves, both sides of what is whole anyway, and all kinds of bits.
+template <typename T>
+void checkRounding() {
+  constexpr double whole = sizeof(T) == 4 ? 0x1p23 : 0x1p52;
+  std::vector<T> inputs = {T(INFINITY), T(-INFINITY), T(NAN), std::numeric_limits<T>::max(),
+                           std::numeric_limits<T>::denorm_min()};
+  for (double size : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.5, 1e5 + 0.5, whole - 1, whole - 0.5,
+                      whole, whole + 1, 2 * whole + 2})
+    inputs.insert(inputs.end(), {T(size), T(-size), std::nextafter(T(size), T(0)),
+                                 std::nextafter(T(-size), T(0))});
+  std::mt19937_64 random(5);
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  while (inputs.size() < 100000 || inputs.size() % 16)
+    inputs.push_back(std::bit_cast<T>(Bits(random())));
+  const std::pair<const char *, T (*)(T)> ops[] = {{"floor", std::floor},
+                                                   {"ceil", std::ceil},
+                                                   {"trunc", std::trunc},
+                                                   {"roundeven", std::nearbyint}};
+  for (const auto &[op, function] : ops) {
+    Compiled<T> compiled("math." + std::string(op) + " %x", {false, false});
+    ASSERT_TRUE(compiled);
+    const std::vector<T> out = compiled(inputs, inputs);
+    for (size_t i = 0; i != inputs.size(); ++i) {
+      const T expected = function(inputs[i]);
+      ASSERT_TRUE(std::isnan(expected) ? std::isnan(out[i])
+                                       : std::bit_cast<Bits>(out[i]) == std::bit_cast<Bits>(expected))
+          << op << " of " << std::hexfloat << inputs[i] << " is " << out[i];
+    }
+  }
+}
+
+TEST(ExpandMathRounding, WithoutInstructionsIsExact) {
+  checkRounding<float>();
+  checkRounding<double>();
+}
+
+/// A product and a sum are not fused where the machine cannot: a contraction may have both.
+TEST(ExpandMathFma, BecomesProductAndSumWithoutTheInstruction) {
+  Compiled<float> fused("math.fma %x, %y, %y"), apart("math.fma %x, %y, %y", {false, true});
+  ASSERT_TRUE(fused);
+  ASSERT_TRUE(apart);
+  const std::vector<float> a(16, 1 + 0x1p-23f), b(16, 1 + 0x1p-12f);
+  const float product = a[0] * b[0];
+  EXPECT_EQ(fused(a, b)[0], std::fma(a[0], b[0], b[0]));
+  EXPECT_EQ(apart(a, b)[0], product + b[0]);
+}
 
 /// Random pairs, pairs near interesting powers, and every pair of special values.
 template <typename T>
@@ -252,8 +308,8 @@ std::pair<std::vector<T>, std::vector<T>> pairs(int count) {
   return {a, b};
 }
 
-TEST(ExpandMathBinary, PowF32) {
-  Compiled<float> compiled("math.powf %x, %y");
+void checkPowF32(const zyx::kernel::ExpandMathPassOptions &expansion) {
+  Compiled<float> compiled("math.powf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<float>(400000);
   std::vector<float> out = compiled(a, b);
@@ -263,9 +319,11 @@ TEST(ExpandMathBinary, PowF32) {
   EXPECT_LE(worst.error, 1) << worst;
   std::cout << "pow f32: " << worst << '\n';
 }
+TEST(ExpandMathBinary, PowF32) { checkPowF32({}); }
+TEST(ExpandMathBinary, PowF32WithoutFma) { checkPowF32({false, false}); }
 
-TEST(ExpandMathBinary, PowF64) {
-  Compiled<double> compiled("math.powf %x, %y");
+void checkPowF64(const zyx::kernel::ExpandMathPassOptions &expansion) {
+  Compiled<double> compiled("math.powf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<double>(100000);
   std::vector<double> out = compiled(a, b);
@@ -275,9 +333,11 @@ TEST(ExpandMathBinary, PowF64) {
   EXPECT_LE(worst.error, 4) << worst;
   std::cout << "pow f64: " << worst << '\n';
 }
+TEST(ExpandMathBinary, PowF64) { checkPowF64({}); }
+TEST(ExpandMathBinary, PowF64WithoutFma) { checkPowF64({false, false}); }
 
-TEST(ExpandMathBinary, RemainderOfF32IsExact) {
-  Compiled<float> compiled("arith.remf %x, %y");
+void checkRemainderOfF32IsExact(const zyx::kernel::ExpandMathPassOptions &expansion) {
+  Compiled<float> compiled("arith.remf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<float>(400000);
   std::vector<float> out = compiled(a, b);
@@ -286,9 +346,11 @@ TEST(ExpandMathBinary, RemainderOfF32IsExact) {
     worst.add(a[i], b[i], out[i], double(std::fmod(a[i], b[i])));
   EXPECT_EQ(worst.error, 0) << worst;
 }
+TEST(ExpandMathBinary, RemainderOfF32IsExact) { checkRemainderOfF32IsExact({}); }
+TEST(ExpandMathBinary, RemainderOfF32IsExactWithoutFma) { checkRemainderOfF32IsExact({false, false}); }
 
-TEST(ExpandMathBinary, RemainderOfF64IsExact) {
-  Compiled<double> compiled("arith.remf %x, %y");
+void checkRemainderOfF64IsExact(const zyx::kernel::ExpandMathPassOptions &expansion) {
+  Compiled<double> compiled("arith.remf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<double>(100000);
   std::vector<double> out = compiled(a, b);
@@ -297,5 +359,7 @@ TEST(ExpandMathBinary, RemainderOfF64IsExact) {
     worst.add(a[i], b[i], out[i], static_cast<long double>(std::fmod(a[i], b[i])));
   EXPECT_EQ(worst.error, 0) << worst;
 }
+TEST(ExpandMathBinary, RemainderOfF64IsExact) { checkRemainderOfF64IsExact({}); }
+TEST(ExpandMathBinary, RemainderOfF64IsExactWithoutFma) { checkRemainderOfF64IsExact({false, false}); }
 
 } // namespace

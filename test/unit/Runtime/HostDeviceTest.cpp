@@ -99,6 +99,13 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
                                                 "', which this machine lacks");
     }
   }
+  // All that is missing is named at once.
+  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  artifact.cpuFeatures = {"sse2", "neon", "i8mm"};
+#if defined(__x86_64__)
+  EXPECT_EQ((*device)->load(artifact).status().message(),
+            "the code needs the CPU features 'neon', 'i8mm', which this machine lacks");
+#endif
   if (!anyMissing)
     GTEST_SKIP() << "this machine has every feature";
 }

@@ -26,7 +26,9 @@ def ConvertKernelToLLVMPass : Pass<"zyx-convert-kernel-to-llvm", "::mlir::Module
     Tiles, shared memory and threads have no meaning here and are refused.
   }];
   let options = [Option<"privateBytes", "private-bytes", "int64_t", "512 << 10",
-    "the most that a kernel may allocate on the stack">];
+    "the most that a kernel may allocate on the stack">,
+    Option<"halfConversion", "half-conversion", "bool", "true",
+    "whether the processor converts between f16 and f32; else integer arithmetic does">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
     "::mlir::math::MathDialect"];

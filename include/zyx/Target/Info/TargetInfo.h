@@ -19,7 +19,7 @@ namespace zyx::target {
 enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2 };
 
 struct TargetInfo {
-  /// The record's name: "cpu", "x86-64-v3", "c", "sm_90a".
+  /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "sm_90a".
   std::string name;
   TargetKind kind = TargetKind::CPU;
   /// The runtime's device that loads the code: "cpu", "c", "cuda".
@@ -40,6 +40,10 @@ struct TargetInfo {
   bool hasFma = false;
   /// Masked vector loads and stores are instructions.
   bool hasMaskedOps = false;
+  /// Rounding to whole numbers is an instruction: floor, ceil, trunc, roundeven.
+  bool hasRounding = true;
+  /// Conversions between f16 and f32 are instructions.
+  bool hasHalfConversion = true;
 
   /// Data caches of one core, in bytes; on a GPU those of a multiprocessor and of the device.
   int64_t l1Bytes = 32 << 10;
@@ -64,10 +68,13 @@ struct TargetInfo {
   std::string cacheKey() const;
 };
 
-/// The record of that name. "cpu" describes the processor this runs on.
-Result<TargetInfo> lookUpTarget(std::string_view name);
+/// The record of that name. "cpu" describes the processor this runs on, or code for the device "cpu"
+/// of another instruction set: `isa` is the name of its record then, and "native" else.
+Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa = "native");
 /// Names of all records, "cpu" first.
 const std::vector<std::string> &targetNames();
+/// "native", and the names of the records that are instruction sets of CPUs.
+const std::vector<std::string> &isaNames();
 
 } // namespace zyx::target
 

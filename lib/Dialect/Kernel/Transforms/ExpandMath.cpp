@@ -21,6 +21,7 @@ namespace {
 using Expansion = std::function<Num(ArrayRef<Num>)>;
 
 struct ExpandMathPass : zyx::kernel::impl::ExpandMathPassBase<ExpandMathPass> {
+  using ExpandMathPassBase::ExpandMathPassBase;
   void runOnOperation() override;
 };
 } // namespace
@@ -33,7 +34,17 @@ static Expansion binary(Num (*function)(Num, Num)) {
 }
 
 /// How `op` is computed, or null where it stays.
-static Expansion findExpansion(Operation *op) {
+static Expansion findExpansion(Operation *op, Instructions has) {
+  if (!has.fma && isa<math::FmaOp>(op))
+    return [](ArrayRef<Num> operands) { return operands[0] * operands[1] + operands[2]; };
+  if (!has.rounding && isa<math::FloorOp>(op))
+    return unary(floor);
+  if (!has.rounding && isa<math::CeilOp>(op))
+    return unary(ceil);
+  if (!has.rounding && isa<math::TruncOp>(op))
+    return unary(truncate);
+  if (!has.rounding && isa<math::RoundEvenOp>(op))
+    return unary(nearest);
   return llvm::TypeSwitch<Operation *, Expansion>(op)
       .Case([](math::ExpOp) { return unary(exp); })
       .Case([](math::Exp2Op) { return unary(exp2); })
@@ -50,14 +61,14 @@ static Expansion findExpansion(Operation *op) {
       .Default([](Operation *) { return Expansion(); });
 }
 
-static LogicalResult expandOp(Operation *op, const Expansion &expansion) {
+static LogicalResult expandOp(Operation *op, const Expansion &expansion, Instructions has) {
   Type type = op->getResult(0).getType();
   Type element = getElementTypeOrSelf(type);
   if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
     return op->emitOpError("has no expansion for elements of type ") << element;
 
   OpBuilder builder(op);
-  Emitter emitter(builder, op->getLoc());
+  Emitter emitter(builder, op->getLoc(), has);
   Type computed = element.isF64() ? element : Type(builder.getF32Type());
   SmallVector<Num> operands;
   for (Value operand : op->getOperands())
@@ -68,12 +79,13 @@ static LogicalResult expandOp(Operation *op, const Expansion &expansion) {
 }
 
 void ExpandMathPass::runOnOperation() {
+  const Instructions has{fma, rounding};
   SmallVector<std::pair<Operation *, Expansion>> work;
   getOperation()->walk([&](Operation *op) {
-    if (Expansion expansion = findExpansion(op))
+    if (Expansion expansion = findExpansion(op, has))
       work.emplace_back(op, std::move(expansion));
   });
   for (auto &[op, expansion] : work)
-    if (failed(expandOp(op, expansion)))
+    if (failed(expandOp(op, expansion, has)))
       return signalPassFailure();
 }

@@ -82,12 +82,74 @@ Num operator!=(Num a, Num b) {
 Num select(Num condition, Num a, Num b) {
   return a.emitter->emit<arith::SelectOp>(condition.value, a.value, b.value);
 }
-Num fma(Num a, Num b, Num c) { return a.emitter->emit<math::FmaOp>(a.value, b.value, c.value); }
+
+/// a as a sum of two numbers of at most 26 bits each.
+static std::pair<Num, Num> split(Num a) {
+  Num scaled = a * 0x1.0000002p27;
+  Num high = scaled - (scaled - a);
+  return {high, a - high};
+}
+
+/// fma of f64 out of products and sums (Dekker's exact product, Knuth's exact sum).
+static Num fmaOfPairs(Num a, Num b, Num c) {
+  auto [aHigh, aLow] = split(a);
+  auto [bHigh, bLow] = split(b);
+  Num product = a * b;
+  Num productRest = ((aHigh * bHigh - product) + aHigh * bLow + aLow * bHigh) + aLow * bLow;
+  Num sum = product + c;
+  Num added = sum - product;
+  Num sumRest = (product - (sum - added)) + (c - added);
+  Num result = sum + (sumRest + productRest);
+  // Infinite numbers have no rest, nor have those whose parts overflow.
+  return select(result == result, result, sum);
+}
+
+Num fma(Num a, Num b, Num c) {
+  if (a.emitter->has.fma)
+    return a.emitter->emit<math::FmaOp>(a.value, b.value, c.value);
+  if (a.width() == 64)
+    return fmaOfPairs(a, b, c);
+  // The product of two f32 is exact in f64.
+  Type f64 = Float64Type::get(a.type().getContext());
+  return toFormat(toFormat(a, f64) * toFormat(b, f64) + toFormat(c, f64),
+                  getElementTypeOrSelf(a.type()));
+}
 Num abs(Num a) { return a.emitter->emit<math::AbsFOp>(a.value); }
 Num negate(Num a) { return a.emitter->emit<arith::NegFOp>(a.value); }
 Num sqrt(Num a) { return a.emitter->emit<math::SqrtOp>(a.value); }
-Num truncate(Num a) { return a.emitter->emit<math::TruncOp>(a.value); }
-Num nearest(Num a) { return a.emitter->emit<math::RoundEvenOp>(a.value); }
+
+/// To the nearest whole number and then, where that went the wrong way, by `fix`; the signs are those of
+/// `a`. What is larger than 2^23 (2^52) is whole already.
+static Num roundBySum(Num a, llvm::function_ref<Num(Num rounded)> fix) {
+  double firstWhole = a.width() == 64 ? 0x1p52 : 0x1p23;
+  Num size = abs(a);
+  Num rounded = copySign(size + firstWhole - firstWhole, a);
+  return select(size < firstWhole, copySign(fix(rounded), a), a);
+}
+
+Num truncate(Num a) {
+  if (a.emitter->has.rounding)
+    return a.emitter->emit<math::TruncOp>(a.value);
+  return roundBySum(a, [&](Num rounded) {
+    Num size = abs(rounded);
+    return select(size > abs(a), size - 1.0, size);
+  });
+}
+Num nearest(Num a) {
+  if (a.emitter->has.rounding)
+    return a.emitter->emit<math::RoundEvenOp>(a.value);
+  return roundBySum(a, [](Num rounded) { return rounded; });
+}
+Num floor(Num a) {
+  if (a.emitter->has.rounding)
+    return a.emitter->emit<math::FloorOp>(a.value);
+  return roundBySum(a, [&](Num rounded) { return select(rounded > a, rounded - 1.0, rounded); });
+}
+Num ceil(Num a) {
+  if (a.emitter->has.rounding)
+    return a.emitter->emit<math::CeilOp>(a.value);
+  return roundBySum(a, [&](Num rounded) { return select(rounded < a, rounded + 1.0, rounded); });
+}
 Num copySign(Num a, Num b) { return a.emitter->emit<math::CopySignOp>(a.value, b.value); }
 
 Num toBits(Num a) {
@@ -125,7 +187,7 @@ Num toWidth(Num a, unsigned width) {
 Num polynomial(Num x, ArrayRef<double> c) {
   Num sum = x.emitter->constant(x, c.back());
   for (double coefficient : llvm::reverse(c.drop_back()))
-    sum = fma(sum, x, coefficient);
+    sum = x.emitter->has.fma ? fma(sum, x, coefficient) : sum * x + coefficient;
   return sum;
 }
 

@@ -28,10 +28,18 @@ struct Num {
   unsigned width() const { return mlir::getElementTypeOrSelf(type()).getIntOrFloatBitWidth(); }
 };
 
+/// What the machine has an instruction for.
+struct Instructions {
+  bool fma = true, rounding = true;
+};
+
 /// Builds ops at one place; equal constants are built once.
 class Emitter {
 public:
-  Emitter(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+  Emitter(mlir::OpBuilder &builder, mlir::Location loc, Instructions has)
+      : has(has), builder(builder), loc(loc) {}
+
+  const Instructions has;
 
   Num num(mlir::Value value) { return {this, value}; }
   /// A constant of the type of `like`, which is splatted over vectors and tiles.
@@ -94,6 +102,8 @@ inline Num select(Num condition, Num a, double b) {
 inline Num select(Num condition, double a, Num b) {
   return select(condition, b.emitter->constant(b, a), b);
 }
+/// a * b + c, with an error of hardly more than half a unit in the last place also where a * b and c
+/// nearly cancel.
 Num fma(Num a, Num b, Num c);
 inline Num fma(Num a, double b, Num c) { return fma(a, a.emitter->constant(a, b), c); }
 inline Num fma(Num a, double b, double c) {
@@ -104,6 +114,8 @@ Num abs(Num a);
 Num negate(Num a);
 Num sqrt(Num a);
 Num truncate(Num a);
+Num floor(Num a);
+Num ceil(Num a);
 /// To the nearest whole number, ties to the even one.
 Num nearest(Num a);
 /// The size of `a` with the sign of `b`.

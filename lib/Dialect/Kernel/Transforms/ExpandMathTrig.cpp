@@ -205,7 +205,16 @@ Num tan(Num x) {
 /// One step of a long division: what is left of `rest` when multiples of `scaled` are taken away. A
 /// quotient below 2^52 is at most one off, so that the remainder is exact.
 static Num stepOfDivision(Num rest, Num scaled) {
-  rest = fma(negate(truncate(rest / scaled)), scaled, rest);
+  Num quotient = truncate(rest / scaled);
+  if (rest.emitter->has.fma) {
+    rest = fma(negate(quotient), scaled, rest);
+  } else {
+    // The exact product in pairs has parts that are 2^27 times larger.
+    Num large = scaled > 0x1p900;
+    Num down = select(large, 0x1p-200, rest.emitter->constant(rest, 1));
+    Num up = select(large, 0x1p200, rest.emitter->constant(rest, 1));
+    rest = select(quotient == 0.0, rest, fma(negate(quotient), scaled * down, rest * down) * up);
+  }
   return select(rest < 0.0, rest + scaled, rest);
 }
 

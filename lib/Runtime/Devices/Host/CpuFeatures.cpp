@@ -8,6 +8,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 using namespace zyx;
@@ -15,21 +17,19 @@ using namespace zyx::runtime;
 
 namespace {
 
-#if defined(__x86_64__)
-
 /// What the operating system must save for a feature: bits of the register XCR0.
 enum StateBits : uint32_t { None = 0, Ymm = 0x6, Zmm = 0xe6, Tile = 0x60000 };
 enum Register { EAX, EBX, ECX, EDX };
 
 /// One bit of CPUID (Intel SDM volume 2A; AMD APM volume 3), by LLVM's name.
-struct Feature {
+struct X86Feature {
   std::string_view name;
   uint32_t leaf, subleaf;
   Register reg;
   int bit;
   StateBits state;
 };
-constexpr Feature table[] = {
+constexpr X86Feature x86Table[] = {
     {"sse", 1, 0, EDX, 25, None},
     {"sse2", 1, 0, EDX, 26, None},
     {"sse3", 1, 0, ECX, 0, None},
@@ -74,6 +74,18 @@ constexpr Feature table[] = {
     {"lzcnt", 0x80000001, 0, ECX, 5, None},
 };
 
+/// One bit of what Linux tells of an ARM processor: the first or second word.
+struct ArmFeature {
+  std::string_view name;
+  int word, bit;
+};
+constexpr ArmFeature armTable[] = {
+    {"neon", 1, 1}, {"fullfp16", 1, 10}, {"dotprod", 1, 20}, {"i8mm", 2, 13}, {"bf16", 2, 14},
+};
+
+#if defined(__x86_64__)
+constexpr auto &table = x86Table;
+
 /// XCR0, or 0 where the operating system does not use XSAVE.
 uint32_t savedState() {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -83,7 +95,7 @@ uint32_t savedState() {
   return eax;
 }
 
-bool has(const Feature &feature) {
+bool has(const X86Feature &feature) {
   // A virtual machine is left at every CPUID, which takes some microseconds each time.
   static const uint32_t saved = savedState();
   uint32_t registers[4] = {};
@@ -94,13 +106,12 @@ bool has(const Feature &feature) {
          (saved & feature.state) == static_cast<uint32_t>(feature.state);
 }
 
-#else
+#elif defined(__aarch64__)
+constexpr auto &table = armTable;
 
-struct Feature {
-  std::string_view name;
-};
-constexpr Feature table[] = {{""}};
-bool has(const Feature &) { return false; }
+bool has(const ArmFeature &feature) {
+  return ::getauxval(feature.word == 1 ? AT_HWCAP : AT_HWCAP2) >> feature.bit & 1;
+}
 
 #endif
 
@@ -109,7 +120,7 @@ bool has(const Feature &) { return false; }
 std::vector<std::string> runtime::hostCpuFeatures() {
   static const std::vector<std::string> features = [] {
     std::vector<std::string> names;
-    for (const Feature &feature : table)
+    for (const auto &feature : table)
       if (has(feature))
         names.emplace_back(feature.name);
     return names;
@@ -118,15 +129,21 @@ std::vector<std::string> runtime::hostCpuFeatures() {
 }
 
 Status runtime::checkCpuFeatures(std::span<const std::string> features) {
+  const std::vector<std::string> present = hostCpuFeatures();
+  std::string missing;
+  size_t numMissing = 0;
   for (const std::string &name : features) {
-    const auto *feature = std::find_if(std::begin(table), std::end(table),
-                                       [&](const Feature &known) { return known.name == name; });
-    if (feature == std::end(table))
+    const auto isNamed = [&](const auto &feature) { return feature.name == name; };
+    if (!std::any_of(std::begin(x86Table), std::end(x86Table), isNamed) &&
+        !std::any_of(std::begin(armTable), std::end(armTable), isNamed))
       return Status::unsupported("the code needs the CPU feature '" + name +
                                  "', which zyx does not know");
-    if (!has(*feature))
-      return Status::unsupported("the code needs the CPU feature '" + name +
-                                 "', which this machine lacks");
+    if (std::find(present.begin(), present.end(), name) == present.end())
+      missing += (numMissing++ ? ", '" : "'") + name + "'";
   }
-  return Status::ok();
+  if (numMissing == 0)
+    return Status::ok();
+  return Status::unsupported(std::string("the code needs the CPU feature") +
+                             (numMissing == 1 ? " " : "s ") + missing +
+                             ", which this machine lacks");
 }

@@ -32,7 +32,17 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     last place, with NaN, infinities, signs of zeros and denormals as in C; `arith.remf` is exact; f16
     and bf16 are computed in f32 and rounded once. Sine, cosine and tangent reduce every argument
     exactly.
+
+    Without `fma`, a `math.fma` that is there already becomes a product and a sum: it is a term of a
+    contraction, where both are right. In the functions above a step of a polynomial does too; where
+    the last bit of the product matters, `fma` is computed with what the processor has: in f64 for f32,
+    with the exact product as a pair of f64 for f64. Without `rounding`, `math.floor ceil trunc roundeven`
+    become additions of 2^23 or 2^52.
   }];
+  let options = [
+    Option<"fma", "fma", "bool", "true", "Whether the machine has an instruction for fma">,
+    Option<"rounding", "rounding", "bool", "true", "Whether the machine has instructions that round to whole numbers">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
