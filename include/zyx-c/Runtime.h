@@ -77,12 +77,33 @@ ZYX_C_API const char *zyx_error_get_message(const zyx_error *error);
 /* Does nothing for NULL, as all releases do. */
 ZYX_C_API void zyx_error_release(zyx_error *error);
 
+/* Lends a host program's threads to kernels, instead of threads of the device's own. */
+typedef struct zyx_thread_pool {
+  size_t struct_size;
+  void *context;
+  /* Threads that work at once, the caller among them. */
+  uint32_t threads;
+  /* Calls `body(argument, index)` for indices below `calls`, for each at most once, on as many threads
+   * at once as it has, the caller's among them; returns when all these calls have. The calls share out
+   * the work among themselves, and one of them alone does all of it: where the threads are in use, it
+   * may do with the caller's and one call. */
+  void (*run)(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index),
+              void *argument);
+  /* Called once, when the device that was made with it and its executors are gone; may be NULL. */
+  void (*release)(void *context);
+} zyx_thread_pool;
+
 typedef struct zyx_device_options {
   size_t struct_size;
-  /* Of host devices; 0 = as many as the process may use processors. */
+  /* Of host devices; 0 = as many as the process may use processors (its affinity mask, and the limits
+   * of its control groups), which is also the most. */
   uint32_t threads;
   /* In bytes; 0 = the memory of the machine. */
   uint64_t memory_limit;
+  /* NULL = threads of the device's own. The struct is copied. */
+  const zyx_thread_pool *thread_pool;
+  /* Unless 0, gives `threads` even where that are more than the process may use processors. */
+  int oversubscribe;
 } zyx_device_options;
 
 /* `name` is "cpu" or "c". `options` may be NULL. */

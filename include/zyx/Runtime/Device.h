@@ -15,12 +15,14 @@
 namespace zyx::runtime {
 
 struct DeviceOptions {
-  /// Of host devices; 0 = as many as the process may use processors.
+  /// Of host devices; 0 = as many as the process may use processors, which is also the most.
   unsigned threads = 0;
   /// Of the device's pool, in bytes; 0 = the memory of the machine.
   uint64_t memoryLimit = 0;
   /// Runs kernels of host devices instead of a pool of their own.
   std::shared_ptr<ThreadPool> threadPool = nullptr;
+  /// Gives `threads` even where that are more than the process may use processors.
+  bool oversubscribe = false;
 };
 
 /// A machine that runs programs: its memory, its queue, its loader. Calls from several threads are

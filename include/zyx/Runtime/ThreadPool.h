@@ -12,24 +12,36 @@
 
 namespace zyx::runtime {
 
-/// What runs the grid of a kernel on several threads. A host program may bring its own.
+/// Lends threads to kernels. A host program may bring its own: whatever it makes of `run` is right
+/// as long as `body` is not called twice with one index, because the calls share out the work among
+/// themselves, and one of them alone does all of it.
 class ThreadPool {
 public:
-  using Body = void (*)(void *context, int64_t begin, int64_t end);
+  /// `index` is below the number of calls.
+  using Body = void (*)(void *context, unsigned index);
 
   virtual ~ThreadPool() = default;
-  /// Threads that work at once, the caller among them.
+  /// Threads that work at once, the caller among them; always the same.
   virtual unsigned threads() const = 0;
-  /// Calls `body` on at most `parts` disjoint ranges that cover [0, total); returns when all are
-  /// done. The body neither throws nor calls `run`.
-  virtual void run(int64_t total, unsigned parts, Body body, void *context) = 0;
+  /// Calls `body(context, index)` for indices below `calls`, for each at most once, on as many
+  /// threads at once as it has, the caller's among them; returns when all these calls have. A
+  /// thread that always gets the same index finds its part of the data in its caches. The body does
+  /// not throw. Called inside of a body, or while others use the threads, it may do with the
+  /// caller's thread and one call.
+  virtual void run(unsigned calls, Body body, void *context) = 0;
 };
 
-/// A pool with equal parts, one for each thread. Its threads spin for some microseconds after
-/// work, then sleep. When it is busy with another caller's work, `run` works on the caller alone.
-/// 0 threads means as many as the process may use processors. OutOfMemory where the system does not
+struct ThreadPoolOptions {
+  /// 0 = as many as the process may use processors, which is also the most: see usableProcessors.
+  unsigned threads = 0;
+  /// Gives `threads` even where that are more than the process may use processors.
+  bool oversubscribe = false;
+};
+
+/// A pool of threads of its own. They look for work for some microseconds, then sleep; `run` never
+/// waits for one that has not begun when the caller is done. OutOfMemory where the system does not
 /// give that many.
-Result<std::shared_ptr<ThreadPool>> createThreadPool(unsigned threads = 0);
+Result<std::shared_ptr<ThreadPool>> createThreadPool(const ThreadPoolOptions &options = {});
 
 } // namespace zyx::runtime
 

@@ -8,6 +8,7 @@
 #include "zyx/Runtime/Executor.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 using namespace zyx;
@@ -108,6 +109,44 @@ Status find(const zyx_executor *executor, const char *name, size_t *index, bool 
   return Status::ok();
 }
 
+/// A host program's pool.
+class GivenPool : public ThreadPool {
+public:
+  explicit GivenPool(const zyx_thread_pool &given) : given(given) {}
+  ~GivenPool() override {
+    if (isOwner && given.release)
+      given.release(given.context);
+  }
+  unsigned threads() const override { return given.threads; }
+  void run(unsigned calls, Body body, void *context) override {
+    struct Call {
+      Body body;
+      void *context;
+    } call{body, context};
+    given.run(
+        given.context, calls,
+        [](void *argument, uint32_t index) {
+          const auto *of = static_cast<Call *>(argument);
+          of->body(of->context, index);
+        },
+        &call);
+  }
+  /// From here on it releases. A call that fails has changed nothing.
+  void own() { isOwner = true; }
+
+private:
+  zyx_thread_pool given;
+  bool isOwner = false;
+};
+
+Result<std::shared_ptr<GivenPool>> givenPool(const zyx_thread_pool &pool) {
+  ZYX_RETURN_IF_ERROR(checkStruct(pool.struct_size, sizeof(pool), "thread_pool"));
+  ZYX_RETURN_IF_ERROR(checkNull(reinterpret_cast<const void *>(pool.run), "thread_pool.run"));
+  if (pool.threads == 0)
+    return Status::invalidArgument("the thread pool has no threads");
+  return std::make_shared<GivenPool>(pool);
+}
+
 std::span<const std::byte> asBytes(const void *data, size_t size) {
   return {static_cast<const std::byte *>(data), size};
 }
@@ -136,12 +175,24 @@ zyx_error *zyx_device_create(const char *name, const zyx_device_options *options
     *device = nullptr;
     ZYX_RETURN_IF_ERROR(checkNull(name, "name"));
     DeviceOptions given;
+    std::shared_ptr<GivenPool> pool;
     if (options) {
-      ZYX_RETURN_IF_ERROR(checkStruct(options->struct_size, sizeof(*options), "options"));
-      given.threads = options->threads;
-      given.memoryLimit = options->memory_limit;
+      // Members that the caller's version does not have are 0.
+      zyx_device_options known = {};
+      ZYX_RETURN_IF_ERROR(checkStruct(options->struct_size,
+                                      offsetof(zyx_device_options, thread_pool), "options"));
+      std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
+      given.threads = known.threads;
+      given.memoryLimit = known.memory_limit;
+      given.oversubscribe = known.oversubscribe != 0;
+      if (known.thread_pool) {
+        ZYX_ASSIGN_OR_RETURN(pool, givenPool(*known.thread_pool));
+        given.threadPool = pool;
+      }
     }
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> made, createDevice(name, given));
+    if (pool)
+      pool->own();
     *device = new zyx_device{std::move(made)};
     return Status::ok();
   });

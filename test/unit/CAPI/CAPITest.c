@@ -62,6 +62,76 @@ static void testErrors(void) {
         "struct_size of 'options' is 0, less than");
 }
 
+/* A pool of one thread that says that it has four, and what is asked of it. */
+static struct {
+  int runs, calls, released;
+} asked;
+
+static void runAlone(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index),
+                     void *argument) {
+  uint32_t i;
+  CHECK(context == &asked);
+  ++asked.runs;
+  for (i = 0; i < calls; ++i, ++asked.calls)
+    body(argument, i);
+}
+
+static void releasePool(void *context) {
+  CHECK(context == &asked);
+  ++asked.released;
+}
+
+static void testPool(const char *path) {
+  zyx_device *device = NULL;
+  zyx_executor *executor = NULL;
+  zyx_device_options options;
+  zyx_thread_pool pool;
+  float x[4] = {1, 2, 3, 4}, y[4] = {0};
+  memset(&options, 0, sizeof(options));
+  memset(&pool, 0, sizeof(pool));
+  options.struct_size = sizeof(options);
+  options.thread_pool = &pool;
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
+        "struct_size of 'thread_pool' is 0, less than");
+  pool.struct_size = sizeof(pool);
+  pool.threads = 4;
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
+        "the argument 'thread_pool.run' is NULL");
+  pool.run = runAlone;
+  pool.threads = 0;
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
+        "the thread pool has no threads");
+  pool.threads = 4;
+  pool.context = &asked;
+  pool.release = releasePool;
+  /* What fails has taken nothing. */
+  FAILS(zyx_device_create("npu", &options, &device), ZYX_NOT_FOUND, "no device 'npu'");
+  CHECK(asked.released == 0);
+  OK(zyx_device_create("cpu", &options, &device));
+  /* It was copied. */
+  memset(&pool, 0, sizeof(pool));
+  OK(zyx_executor_load_file(device, path, &executor));
+  zyx_device_release(device);
+  OK(zyx_executor_set_input(executor, 0, x, sizeof(x)));
+  OK(zyx_executor_run(executor));
+  OK(zyx_executor_read_output(executor, 0, y, sizeof(y)));
+  CHECK(y[0] == 13 && y[1] == 25 && y[2] == 37 && y[3] == 49);
+  CHECK(asked.runs >= 1 && asked.calls > asked.runs);
+  CHECK(asked.released == 0);
+  zyx_executor_release(executor);
+  CHECK(asked.released == 1);
+  pool.struct_size = sizeof(pool);
+  pool.threads = 1;
+  pool.run = runAlone;
+  OK(zyx_device_create("cpu", &options, &device));
+  zyx_device_release(device);
+  /* A caller of the first version, whose options end before the pool. */
+  options.struct_size = offsetof(zyx_device_options, thread_pool);
+  options.thread_pool = (const zyx_thread_pool *)"no pool";
+  OK(zyx_device_create("cpu", &options, &device));
+  zyx_device_release(device);
+}
+
 static void testLoading(zyx_device *device, const char *path, char *bytes, size_t size) {
   zyx_executor *executor = (zyx_executor *)&failures;
   size_t cut;
@@ -205,6 +275,7 @@ static int testExhaustion(void) {
   memset(&options, 0, sizeof(options));
   options.struct_size = sizeof(options);
   options.threads = 1000;
+  options.oversubscribe = 1;
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY,
         "cannot start a thread: ");
   /* All that is left is taken. */
@@ -230,6 +301,7 @@ int main(int argc, char **argv) {
     return testExhaustion();
   bytes = readAll(argv[1], &size);
   testErrors();
+  testPool(argv[1]);
   memset(&options, 0, sizeof(options));
   options.struct_size = sizeof(options);
   options.threads = 2;

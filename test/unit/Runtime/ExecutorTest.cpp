@@ -40,7 +40,7 @@ namespace {
 class ExecutorTest : public testing::Test {
 protected:
   void SetUp() override {
-    auto created = createDevice("cpu", {.threads = 2});
+    auto created = createDevice("cpu", {.threads = 2, .oversubscribe = true});
     ASSERT_TRUE(created.isOk());
     device = *created;
     make(sampleArtifact(ZYX_TEST_KERNELS));
@@ -235,33 +235,6 @@ TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
   const float x[4] = {1, 2, 3, 4};
   EXPECT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
   EXPECT_TRUE((*executor)->run().isOk());
-}
-
-TEST(ExecutorThreadsTest, CutsTheGridForThePool) {
-  /// Records what it is asked for, and works alone.
-  struct Recorder : ThreadPool {
-    std::vector<std::pair<int64_t, unsigned>> calls;
-    unsigned threads() const override { return 4; }
-    void run(int64_t total, unsigned parts, Body body, void *context) override {
-      calls.emplace_back(total, parts);
-      for (int64_t i = 0; i < total; ++i)
-        body(context, i, i + 1);
-    }
-  };
-  auto recorder = std::make_shared<Recorder>();
-  auto device = *createDevice("cpu", {.threadPool = recorder});
-  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
-  // 60 microseconds of memory traffic are worth four threads at most.
-  std::get<artifact::Launch>(artifact.commands[4].action).bytes = 8 * 60'000;
-  auto executor = Executor::create(device, artifact);
-  const float x[4] = {1, 2, 3, 4};
-  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
-  ASSERT_TRUE((*executor)->run().isOk());
-  // Unknown work takes all threads, little work one.
-  EXPECT_THAT(recorder->calls, ElementsAre(std::pair(2, 4u), std::pair(2, 1u), std::pair(4, 4u)));
-  float y[4];
-  ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
-  EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
 }
 
 /// y, sum of x over `n` passes (an input, or 4), each with a loop of three passes inside that

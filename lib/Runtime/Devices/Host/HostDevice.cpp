@@ -78,7 +78,7 @@ Result<std::shared_ptr<Device>> runtime::createHostDevice(std::string name,
                                                           const DeviceOptions &options) {
   std::shared_ptr<ThreadPool> threads = options.threadPool;
   if (!threads) {
-    ZYX_ASSIGN_OR_RETURN(threads, createThreadPool(options.threads));
+    ZYX_ASSIGN_OR_RETURN(threads, createThreadPool({options.threads, options.oversubscribe}));
   }
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Queue> queue, createThreadQueue());
   return std::shared_ptr<Device>(std::make_shared<HostDevice>(

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Host.h"
 
+#include "Team.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -15,28 +17,38 @@ using artifact::BufferRef;
 
 namespace {
 
-/// A part of a launch must be worth waking a thread for.
-constexpr uint64_t nanosecondsPerPart = 20'000;
+/// A chunk of a launch must be worth waking a thread for. What takes less is done by the one thread
+/// that has the others around it, too.
+constexpr uint64_t nanosecondsPerChunk = 20'000;
 /// What one processor does at least; used on the hints of a launch alone.
 constexpr uint64_t flopsPerNanosecond = 16, bytesPerNanosecond = 8;
+/// More than processors, so that none is left with much at the end.
+constexpr uint64_t maxChunks = 256;
 
-unsigned partsFor(const artifact::Launch &launch, unsigned threads) {
-  if (launch.flops == 0 && launch.bytes == 0)
-    return threads;
-  const uint64_t nanoseconds =
-      std::max(launch.flops / flopsPerNanosecond, launch.bytes / bytesPerNanosecond);
-  return static_cast<unsigned>(std::min<uint64_t>(threads, 1 + nanoseconds / nanosecondsPerPart));
+bool isUnknown(const artifact::Launch &launch) { return launch.flops == 0 && launch.bytes == 0; }
+
+/// Nanoseconds on one processor, at most.
+uint64_t estimate(const artifact::Launch &launch) {
+  return std::max(launch.flops / flopsPerNanosecond, launch.bytes / bytesPerNanosecond);
+}
+
+/// Depends on the launch alone: a kernel is called on the same ranges whatever the threads are.
+uint32_t chunksOf(const artifact::Launch &launch, int64_t total) {
+  const uint64_t chunks = isUnknown(launch) ? maxChunks : 1 + estimate(launch) / nanosecondsPerChunk;
+  return static_cast<uint32_t>(
+      std::min({chunks, maxChunks, static_cast<uint64_t>(std::max<int64_t>(total, 0))}));
 }
 
 /// One command with its addresses resolved; `slots` of the replay that this one starts at.
 struct Step {
   enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
   size_t slot = 0;
+  /// Takes no longer than waking a thread, as far as is known.
+  bool isShort = false;
   // Launch.
   artifact::KernelFunction function = nullptr;
   artifact::KernelArgs args{};
-  int64_t total = 0;
-  unsigned parts = 1;
+  Job job;
   // Copy, Fill.
   uint64_t size = 0;
   uint64_t pattern = 0;
@@ -45,6 +57,10 @@ struct Step {
   size_t end = 0;
   int64_t trips = 0;
   bool hasCount = false, hasIndex = false;
+  /// The steps [this, forkEnd) run inside of one fork, on up to `members` threads; 0 = none starts
+  /// here.
+  size_t forkEnd = 0;
+  unsigned members = 1;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -53,20 +69,25 @@ class StepReplay : public HostReplay {
 public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
              ThreadPool &threads, Queue &queue)
-      : threads(threads), queue(queue), name(artifact.entry), uses(artifact.buffers.size()) {
+      : team(threads, threads.threads()), numThreads(threads.threads()), queue(queue),
+        name(artifact.entry), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step;
       step.slot = slots.size();
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
         step.function = functions[launch->kernel];
         step.args.scalars = launch->scalars.data();
-        step.total = launch->grid[0] * launch->grid[1] * launch->grid[2];
-        step.parts = partsFor(*launch, threads.threads());
+        step.job.body = chunk;
+        step.job.total = launch->grid[0] * launch->grid[1] * launch->grid[2];
+        step.job.chunks = chunksOf(*launch, step.job.total);
+        step.members = std::min(step.job.chunks, numThreads);
+        step.isShort = !isUnknown(*launch) && estimate(*launch) <= nanosecondsPerChunk;
         for (const BufferRef &ref : launch->buffers)
           use(ref);
       } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
         step.kind = Step::Copy;
         step.size = copy->size;
+        step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
         use(copy->source);
         use(copy->destination);
       } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
@@ -83,14 +104,19 @@ public:
         const auto &fill = std::get<artifact::Fill>(command.action);
         step.kind = Step::Fill;
         step.size = fill.size;
+        step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
         step.pattern = fill.pattern;
         step.patternSize = fill.patternSize;
         use(fill.destination);
       }
       steps.push_back(step);
     }
-    for (Step &step : steps)
+    for (Step &step : steps) {
       step.args.buffers = slots.data() + step.slot;
+      step.job.context = &step;
+    }
+    if (numThreads > 1)
+      planForks(0, steps.size());
   }
 
   void bind(uint32_t buffer, uint64_t handle) override {
@@ -127,21 +153,100 @@ private:
     slots.push_back(nullptr);
   }
 
-  static void part(void *context, int64_t begin, int64_t end) {
+  static void chunk(void *context, int64_t begin, int64_t end) {
     const Step &step = *static_cast<const Step *>(context);
     step.function(&step.args, begin, end);
+  }
+
+  size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
+
+  /// What stands in [begin, end): whether it may run inside of a fork, how many launches on several
+  /// threads it has (a loop repeats them), and on how many threads.
+  struct Content {
+    bool mayBeInside = true;
+    unsigned launches = 0, members = 1;
+  };
+  Content contentOf(size_t begin, size_t end) const {
+    Content all;
+    for (size_t i = begin; i < end; i = next(i)) {
+      const Step &step = steps[i];
+      if (step.kind == Step::Loop) {
+        const Content body = contentOf(i + 1, step.end);
+        // A loop of short steps alone may still be long.
+        all.mayBeInside &= body.mayBeInside && body.launches != 0;
+        all.launches += 2 * body.launches;
+        all.members = std::max(all.members, body.members);
+      } else if (step.members > 1) {
+        ++all.launches;
+        all.members = std::max(all.members, step.members);
+      } else {
+        all.mayBeInside &= step.isShort;
+      }
+    }
+    return all;
+  }
+
+  /// Neighbours that run on several threads, with short steps between them, share a fork. Where one
+  /// thread has much to do alone, the others go back to the pool.
+  void planForks(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i = next(i)) {
+      size_t last = i;
+      Content fork;
+      for (size_t j = i; j < end; j = next(j)) {
+        const Content one = contentOf(j, next(j));
+        if (!one.mayBeInside)
+          break;
+        if (one.launches == 0) {
+          if (j == i)
+            break;
+          continue;
+        }
+        fork.launches += one.launches;
+        fork.members = std::max(fork.members, one.members);
+        last = next(j);
+      }
+      if (fork.launches > 1) {
+        steps[i].forkEnd = last;
+        steps[i].members = fork.members;
+        while (next(i) != last)
+          i = next(i);
+      } else if (steps[i].kind == Step::Loop) {
+        planForks(i + 1, steps[i].end);
+      }
+    }
   }
 
   void runSteps(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
     for (size_t i = begin; i < end;) {
       const Step &step = steps[i];
+      if (step.forkEnd != 0 && !isInFork) {
+        runFork(i, step.forkEnd, nanoseconds);
+        i = step.forkEnd;
+        continue;
+      }
       if (step.kind == Step::Loop)
         runLoop(i, nanoseconds);
       else
         runStep(step);
       addTime(i, nanoseconds);
-      i = step.kind == Step::Loop ? step.end : i + 1;
+      i = next(i);
     }
+  }
+
+  void runFork(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
+    struct Fork {
+      StepReplay *replay;
+      size_t begin, end;
+      std::span<uint64_t> nanoseconds;
+    } fork{this, begin, end, nanoseconds};
+    isInFork = true;
+    team.run(steps[begin].members,
+             [](void *context) {
+               const Fork &of = *static_cast<Fork *>(context);
+               of.replay->runSteps(of.begin, of.end, of.nanoseconds);
+             },
+             &fork);
+    isInFork = false;
   }
 
   /// Adds the time since the last call to a step's.
@@ -169,7 +274,12 @@ private:
 
   void runStep(const Step &step) {
     if (step.kind == Step::Launch) {
-      threads.run(step.total, step.parts, part, const_cast<Step *>(&step));
+      if (numThreads == 1 || step.job.chunks <= 1)
+        step.job.runAlone();
+      else if (isInFork)
+        team.share(step.job);
+      else
+        team.run(step.job);
       return;
     }
     if (step.size == 0)
@@ -185,7 +295,9 @@ private:
       std::memcpy(to + done, to, std::min(done, step.size - done));
   }
 
-  ThreadPool &threads;
+  Team team;
+  const unsigned numThreads;
+  bool isInFork = false;
   Queue &queue;
   std::string name;
   std::vector<Step> steps;

@@ -28,7 +28,7 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const SimulationOptions &
   impl->world->scheduler = scheduler;
   ZYX_ASSIGN_OR_RETURN(impl->world->thread, Thread::start([scheduler] { scheduler->run(); }));
   // Kernels run on the scheduler's thread alone.
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<ThreadPool> threads, createThreadPool(1));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<ThreadPool> threads, createThreadPool({.threads = 1}));
   for (unsigned i = 0; i < options.devices; ++i)
     impl->devices.push_back(std::make_shared<SimulatedDevice>(impl->world, threads, i, options));
   return std::unique_ptr<Simulation>(new Simulation(std::move(impl)));

@@ -1,0 +1,21 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_RUNTIME_PROCESSORS_H
+#define ZYX_RUNTIME_PROCESSORS_H
+
+#include <string>
+
+namespace zyx::runtime {
+
+/// How many processors this process may keep busy: those of its affinity mask, and no more than the
+/// limits of its control groups give it time for (`cpu.max` of version 2, `cpu.cfs_quota_us` of
+/// version 1, of the group and of all above it), rounded down; at least 1. A thread more than that
+/// is stopped by the system in the middle of its work, and all others wait for it. `root` stands in
+/// front of every path that is read; it is for tests.
+unsigned usableProcessors(const std::string &root = "");
+
+} // namespace zyx::runtime
+
+#endif // ZYX_RUNTIME_PROCESSORS_H

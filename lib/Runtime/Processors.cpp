@@ -1,0 +1,149 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Runtime/Processors.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sched.h>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace zyx;
+
+namespace {
+
+/// What a small file of the kernel says; empty where there is none. Such files have no size.
+std::string readText(const std::string &path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return "";
+  constexpr size_t limit = 1 << 20;
+  std::string text;
+  char piece[4096];
+  while (text.size() < limit) {
+    const ssize_t got = ::read(descriptor, piece, sizeof(piece));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    text.append(piece, static_cast<size_t>(got));
+  }
+  ::close(descriptor);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return parts;
+}
+
+bool contains(std::string_view list, std::string_view item) {
+  const std::vector<std::string_view> items = split(list, ',');
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+/// The number that `text` starts with; 0 where there is none, as for "max".
+long toNumber(std::string_view text) { return std::strtol(std::string(text).c_str(), nullptr, 10); }
+
+/// A hierarchy of control groups that limits processor time.
+struct Hierarchy {
+  bool isUnified = false;
+  /// The folder that is mounted, the group that it shows, and the group of this process.
+  std::string mount, shown, group;
+};
+
+/// Lines are "id:controllers:/group", with no controllers in version 2 (cgroups(7)).
+std::string groupOf(const std::string &groups, bool unified) {
+  for (std::string_view line : split(groups, '\n')) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos)
+      continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (unified ? controllers.empty() : contains(controllers, "cpu"))
+      return std::string(line.substr(second + 1));
+  }
+  return "";
+}
+
+/// Lines are "id parent device shown mount options [tags] - type source options" (proc(5)).
+std::vector<Hierarchy> readHierarchies(const std::string &root) {
+  const std::string groups = readText(root + "/proc/self/cgroup"),
+                    mounts = readText(root + "/proc/self/mountinfo");
+  std::vector<Hierarchy> found;
+  for (std::string_view line : split(mounts, '\n')) {
+    const size_t dash = line.find(" - ");
+    if (dash == std::string_view::npos)
+      continue;
+    const std::vector<std::string_view> place = split(line.substr(0, dash), ' '),
+                                        kind = split(line.substr(dash + 3), ' ');
+    if (place.size() < 5 || kind.empty())
+      continue;
+    const bool isUnified = kind[0] == "cgroup2";
+    if (!isUnified && !(kind[0] == "cgroup" && contains(kind.back(), "cpu")))
+      continue;
+    found.push_back({isUnified, std::string(place[4]), std::string(place[3]),
+                     groupOf(groups, isUnified)});
+  }
+  return found;
+}
+
+/// Processors that one group gives time for, UINT_MAX where it sets no limit.
+unsigned limitOf(const std::string &folder, bool isUnified) {
+  long quota = 0, period = 0;
+  if (isUnified) {
+    const std::string text = readText(folder + "/cpu.max");
+    const std::vector<std::string_view> words = split(text, ' ');
+    if (words.size() == 2) {
+      quota = toNumber(words[0]);
+      period = toNumber(words[1]);
+    }
+  } else {
+    quota = toNumber(readText(folder + "/cpu.cfs_quota_us"));
+    period = toNumber(readText(folder + "/cpu.cfs_period_us"));
+  }
+  // No quota is "max" or -1.
+  if (quota <= 0 || period <= 0)
+    return UINT_MAX;
+  return static_cast<unsigned>(std::clamp<long>(quota / period, 1, UINT_MAX));
+}
+
+unsigned limitOf(const Hierarchy &hierarchy, const std::string &root) {
+  const std::string top = root + hierarchy.mount;
+  std::string below;
+  // In a container the group may be told as the machine sees it, while the mount shows it as the top.
+  const std::string shown = hierarchy.shown == "/" ? "" : hierarchy.shown;
+  if (hierarchy.group.starts_with(shown))
+    below = hierarchy.group.substr(shown.size());
+  unsigned limit = UINT_MAX;
+  for (;;) {
+    limit = std::min(limit, limitOf(top + below, hierarchy.isUnified));
+    const size_t last = below.rfind('/');
+    if (last == std::string::npos)
+      return limit;
+    below.resize(last);
+  }
+}
+
+} // namespace
+
+unsigned runtime::usableProcessors(const std::string &root) {
+  unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0)
+    processors = static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  for (const Hierarchy &hierarchy : readHierarchies(root))
+    processors = std::min(processors, limitOf(hierarchy, root));
+  return processors;
+}
