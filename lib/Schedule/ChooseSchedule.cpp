@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ChooseDot.h"
+
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
@@ -95,12 +97,14 @@ private:
     Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
+    bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
+    if (target.vectorBytes)
+      return chooseBlocks(dot, parallel, m, n);
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
     int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
     int64_t vectors = llvm::divideCeil(panel, lanes);
     int64_t rows = std::clamp<int64_t>((target.vectorRegisters - 2 - vectors) / vectors, 1, 8);
     int64_t panels = llvm::divideCeil(axes.extent(n), panel);
-    bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
     for (Axis axis : parallel) {
       if (axis == m)
         grid(m, panels >= enoughPrograms ? axes.extent(m) : llvm::alignTo(rowsPerBlock, rows));
@@ -117,6 +121,19 @@ private:
       steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
     if (axes.extent(m) > rows)
       steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
+  }
+
+  /// On a processor with vectors.
+  void chooseBlocks(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
+    zyx::schedule::DotFacts facts = zyx::schedule::describeDot(dot, axes);
+    facts.cutRows = llvm::is_contained(parallel, m);
+    facts.cutColumns = llvm::is_contained(parallel, n);
+    zyx::schedule::DotPlan plan = zyx::schedule::planDot(facts, target);
+    for (Axis axis : parallel)
+      grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
+    auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
+                                      plan.packLhs, plan.packRhs);
+    steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
   }
 
   void chooseRows() {

@@ -45,7 +45,9 @@ kernel.func @column_sums(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32
 }
 
 // CHECK-LABEL: kernel.func @product
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"n", 32>, #kernel.stage_step<1, private>, #kernel.loop_step<"m", 8>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 504>, #kernel.grid_step<"n", 256>, #kernel.block_step<<12 x 32, rows 180, depth 176, pack lhs rhs>>]>
+// C-LABEL:     kernel.func @product
+// C-NOT:       block_step
 kernel.func @product(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %a = kernel.view %x map <[<[1000, 1000] strides [1000, 1]>]> : !kernel.buffer<f32, global> -> !v

@@ -12,9 +12,10 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
   let description = [{
     Chooses from the target's record alone, so that the same kernel always gets the same schedule:
 
-    - a kernel with a dot gives blocks of rows and panels of columns to the grid, puts the panel of the
-      right factor into private memory where it is used often enough to pay, and walks the rows in
-      blocks whose sums fit the vector registers;
+    - a kernel with a dot gives blocks of rows and columns to the grid, one for each core or a multiple, and
+      walks each in tiles whose sums fit the vector registers, along pieces of the contraction of which what
+      is read again fits the caches; factors are packed where they are read often enough to pay
+      (`block_step`);
     - a kernel with reductions gives each program one row of what is not combined, or some vectors of
       columns where the contiguous axis is not combined;
     - any other kernel gives each program a few thousand elements, contiguous ones first.

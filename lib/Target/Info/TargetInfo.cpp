@@ -11,12 +11,14 @@
 namespace zyx::target {
 namespace {
 
-/// Cache sizes of this machine where the C library knows them (it does on x86).
-void readCaches(TargetInfo &info) {
+/// Cache sizes of this machine where the C library knows them (it does on x86), and its cores.
+void readMachine(TargetInfo &info) {
   if (long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
     info.l1Bytes = l1;
   if (long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0)
     info.l2Bytes = l2;
+  if (long cores = sysconf(_SC_NPROCESSORS_ONLN); cores > 0)
+    info.cores = cores;
 }
 
 /// What every 64-bit x86 has: SSE2.
@@ -145,7 +147,8 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps),
-                       int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, privateBytes, sharedBytes, warpSize, int64_t(ptxVersion)})
+                       int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
+                       sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;
 }
@@ -201,12 +204,12 @@ Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
   if (name == "cpu") {
     TargetInfo info = hostCPU();
     info.name = info.device = "cpu";
-    readCaches(info);
+    readMachine(info);
     return info;
   }
   if (name == "c") {
     TargetInfo info = cTarget();
-    readCaches(info);
+    readMachine(info);
     return info;
   }
   if (name == "sm_90a")

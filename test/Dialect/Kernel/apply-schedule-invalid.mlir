@@ -171,3 +171,31 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   kernel.store %t, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }
+
+// -----
+
+// expected-error@+1 {{walks its dot in blocks, but has none or several}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.block_step<<4 x 16, rows 4, depth 8>>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{walks a dot in blocks that is walked so already}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.block_step<<4 x 16, rows 4, depth 8>>, #kernel.block_step<<4 x 16, rows 4, depth 8>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %b = kernel.view %x map <[<[16, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x4xf32, global>
+  %c = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x4xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<16x4xf32>
+  %z = arith.constant dense<0.0> : tensor<8x4xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !kernel.view<8x4xf32, global>
+  kernel.return
+}

@@ -45,6 +45,16 @@
 
 // -----
 
+// expected-error@+1 {{blocks of a dot must have a positive size}}
+"test.attr"() {a = #kernel.blocking<4 x 0, rows 4, depth 8>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{blocks of 10 rows are not a multiple of tiles of 4}}
+"test.attr"() {a = #kernel.blocking<4 x 16, rows 10, depth 8>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{which is no step}}
 "test.attr"() {a = #kernel.schedule<[1 : i32]>} : () -> ()
 

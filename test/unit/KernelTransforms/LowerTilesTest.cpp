@@ -214,9 +214,16 @@ protected:
                           std::to_string(1 + pick(20)) + ">");
       };
       addSteps("grid_step", pick(3));
-      if (text.find("kernel.dot") != std::string::npos)
+      if (text.find("kernel.dot") != std::string::npos) {
         for (unsigned s = pick(3); s; --s)
           steps.push_back("#kernel.stage_step<" + std::to_string(pick(2)) + ", private>");
+        if (pick(2)) {
+          unsigned rows = 1 + pick(7);
+          steps.push_back("#kernel.block_step<<" + std::to_string(rows) + " x " + std::to_string(1 + pick(40)) +
+                          ", rows " + std::to_string(rows * (1 + pick(3))) + ", depth " + std::to_string(1 + pick(9)) +
+                          std::array{"", ", pack lhs", ", pack rhs", ", pack lhs rhs"}[pick(4)] + ">>");
+        }
+      }
       addSteps("loop_step", pick(4));
       // Most of the other orders are refused.
       if (pick(8) == 0)
@@ -510,14 +517,14 @@ TEST_F(LowerTiles, Scans) {
 
 /// A product with everything in front of and behind it.
 static std::string product(int64_t m, int64_t n, int64_t k, const std::string &factor, const std::string &sum,
-                           bool epilogue, const std::string &rightMap = "") {
+                           bool epilogue, const std::string &rightMap = "", const std::string &leftMap = "") {
   auto t = [](int64_t a, int64_t b, const std::string &type) {
     return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" + type + ">";
   };
   bool isFloat = sum[0] != 'i';
   std::string add = isFloat ? "arith.addf" : "arith.addi";
   Writer w;
-  w.in("x", {m, k}, factor, "\"m\", \"k\"").in("y", {k, n}, factor, "\"k\", \"n\"", rightMap);
+  w.in("x", {m, k}, factor, "\"m\", \"k\"", leftMap).in("y", {k, n}, factor, "\"k\", \"n\"", rightMap);
   w.op("%z = arith.constant dense<" + std::string(isFloat ? "0.0" : "0") + "> : " + t(m, n, sum));
   w.op("%d = kernel.dot %x, %y, %z : " + t(m, k, factor) + ", " + t(k, n, factor) + " -> " + t(m, n, sum));
   if (!epilogue)
@@ -545,6 +552,35 @@ TEST_F(LowerTiles, DotOfATransposedFactor) {
     check(product(m, n, k, "f32", "f32", true,
                   "<[" + std::to_string(k) + ", " + std::to_string(n) + "] strides [1, " + std::to_string(k) + "]>"),
           24);
+}
+
+/// Factors that are packed through squares of vectors, with rests of every kind.
+TEST_F(LowerTiles, DotOfTwoTransposedFactors) {
+  auto transposed = [](int64_t rows, int64_t columns) {
+    return "<[" + std::to_string(rows) + ", " + std::to_string(columns) + "] strides [1, " + std::to_string(rows) + "]>";
+  };
+  for (auto [m, n, k] : {std::tuple{37, 33, 21}, {16, 16, 16}, {19, 70, 35}})
+    check(product(m, n, k, "f32", "f32", true, transposed(k, n), transposed(m, k)), 24);
+  check(product(21, 35, 19, "bf16", "f32", true, transposed(19, 35), transposed(21, 19)), 24);
+  check(product(21, 35, 19, "f64", "f64", true, transposed(19, 35), transposed(21, 19)), 24);
+}
+
+/// Blocks in a grid that none of the sizes divide, in pieces of the contraction, packed or not.
+TEST_F(LowerTiles, DotInBlocks) {
+  const char *packs[] = {"", ", pack lhs", ", pack rhs", ", pack lhs rhs"};
+  for (auto [m, n, k] : {std::tuple{29, 75, 23}, {12, 32, 8}, {1, 40, 9}, {40, 1, 9}})
+    for (const char *pack : packs)
+      for (const char *grid : {"", "#kernel.grid_step<\"m\", 10>, #kernel.grid_step<\"n\", 40>, "})
+        for (const char *blocks : {"<4 x 32, rows 8, depth 8", "<5 x 20, rows 10, depth 23", "<12 x 16, rows 12, depth 5"})
+          for (int64_t vectorBytes : {64, 32, 0}) {
+            std::string text = product(m, n, k, "f32", "f32", true);
+            std::string schedule = std::string(grid) + "#kernel.block_step<" + blocks + pack + ">>";
+            SCOPED_TRACE(text + "\nschedule: " + schedule + "\nvector bytes: " + std::to_string(vectorBytes));
+            bool ran = runs(text, schedule, vectorBytes);
+            EXPECT_TRUE(ran) << refusal;
+            if (HasFailure())
+              return;
+          }
 }
 
 TEST_F(LowerTiles, DotInBatches) {

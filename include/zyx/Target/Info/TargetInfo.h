@@ -49,8 +49,11 @@ struct TargetInfo {
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
 
+  /// Processors that run programs of a kernel at the same time: a kernel has at least so many to hand out.
+  int64_t cores = 4;
+
   /// Private allocations of one kernel, in bytes: they are on the stack of a worker thread.
-  int64_t privateBytes = 512 << 10;
+  int64_t privateBytes = 1 << 20;
   /// Shared memory of one workgroup, in bytes; 0 where there is none.
   int64_t sharedBytes = 0;
   /// Threads that run in lockstep.

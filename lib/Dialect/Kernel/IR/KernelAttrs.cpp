@@ -209,10 +209,47 @@ LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
+Attribute BlockingAttr::parse(AsmParser &parser, Type) {
+  int64_t rows, columns, rowBlock, depth;
+  bool packLhs = false, packRhs = false;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseInteger(rows) || parser.parseKeyword("x") || parser.parseInteger(columns) ||
+      parser.parseComma() || parser.parseKeyword("rows") || parser.parseInteger(rowBlock) || parser.parseComma() ||
+      parser.parseKeyword("depth") || parser.parseInteger(depth))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("pack"))
+      return {};
+    packLhs = succeeded(parser.parseOptionalKeyword("lhs"));
+    packRhs = packLhs ? succeeded(parser.parseOptionalKeyword("rhs")) : true;
+    if (!packLhs && parser.parseKeyword("rhs"))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<BlockingAttr>(loc, parser.getContext(), rows, columns, rowBlock, depth, packLhs, packRhs);
+}
+
+void BlockingAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getRows() << " x " << getColumns() << ", rows " << getRowBlock() << ", depth " << getDepth();
+  if (getPackLhs() || getPackRhs())
+    printer << ", pack" << (getPackLhs() ? " lhs" : "") << (getPackRhs() ? " rhs" : "");
+  printer << ">";
+}
+
+LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
+                                   int64_t rowBlock, int64_t depth, bool, bool) {
+  if (rows <= 0 || columns <= 0 || rowBlock <= 0 || depth <= 0)
+    return emitError() << "blocks of a dot must have a positive size";
+  if (rowBlock % rows != 0)
+    return emitError() << "blocks of " << rowBlock << " rows are not a multiple of tiles of " << rows;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<Attribute> steps) {
   for (Attribute step : steps)
-    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr>(step))
+    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr>(step))
       return emitError() << "schedule holds " << step << ", which is no step";
   return success();
 }

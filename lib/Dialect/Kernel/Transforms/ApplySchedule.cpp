@@ -125,7 +125,8 @@ public:
           llvm::TypeSwitch<Attribute, LogicalResult>(step)
               .Case<GridStepAttr>([&](GridStepAttr s) { return grid(s.getAxis(), s.getTile()); })
               .Case<LoopStepAttr>([&](LoopStepAttr s) { return loop(s.getAxis(), s.getTile()); })
-              .Case<StageStepAttr>([&](StageStepAttr s) { return stage(s.getOperand(), s.getSpace()); });
+              .Case<StageStepAttr>([&](StageStepAttr s) { return stage(s.getOperand(), s.getSpace()); })
+              .Case<BlockStepAttr>([&](BlockStepAttr s) { return block(s.getBlocking()); });
       if (failed(applied))
         return failure();
     }
@@ -424,16 +425,29 @@ private:
     return success();
   }
 
+  /// The only dot of a scope; null where there is none or more than one.
+  static DotOp onlyDot(Block &scope) {
+    SmallVector<DotOp> dots;
+    scope.walk([&](DotOp found) { dots.push_back(found); });
+    return dots.size() == 1 ? dots.front() : DotOp();
+  }
+
+  LogicalResult block(BlockingAttr blocking) {
+    for (Block *scope : scopes) {
+      DotOp dot = onlyDot(*scope);
+      if (!dot)
+        return func.emitOpError("walks its dot in blocks, but has none or several");
+      if (dot.getBlocking())
+        return func.emitOpError("walks a dot in blocks that is walked so already");
+      dot.setBlockingAttr(blocking);
+    }
+    return success();
+  }
+
   LogicalResult stage(unsigned operand, Space space) {
     for (Block *scope : scopes) {
-      DotOp dot;
-      WalkResult walked = scope->walk([&](DotOp found) {
-        if (dot)
-          return WalkResult::interrupt();
-        dot = found;
-        return WalkResult::advance();
-      });
-      if (!dot || walked.wasInterrupted())
+      DotOp dot = onlyDot(*scope);
+      if (!dot)
         return func.emitOpError("stages an operand of its dot, but has none or several");
       OpOperand &use = operand == 0 ? dot.getLhsMutable() : dot.getRhsMutable();
       auto type = cast<RankedTensorType>(use.get().getType());

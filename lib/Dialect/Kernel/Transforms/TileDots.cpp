@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "MicroKernel.h"
 #include "TileLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,19 +15,6 @@ using namespace zyx::kernel;
 using Block2D = SmallVector<SmallVector<Value>>;
 
 static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
-
-/// A factor, converted to the accumulator's element type.
-static Value widen(OpBuilder &builder, Location loc, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  Type to = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    to = vector.clone(element);
-  if (isa<FloatType>(element))
-    return arith::ExtFOp::create(builder, loc, to, value);
-  return arith::ExtSIOp::create(builder, loc, to, value);
-}
 
 /// `rows` rows of `vectors` vectors of the result, with the sums in registers all along k.
 FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t rows, int64_t vectors, Extent columns) {
@@ -77,7 +65,7 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
       FailureOr<Value> b = evaluator.evaluateVector(dot.getRhs(), at);
       if (failed(b))
         return failure();
-      factors.push_back(widen(builder, loc, *b, element));
+      factors.push_back(widenFactor(builder, loc, *b, element));
     }
     for (int64_t r = 0; r < rows; ++r) {
       Point at = rowPoint(base, r);
@@ -85,7 +73,7 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
       FailureOr<Value> a = evaluator.evaluate(dot.getLhs(), at);
       if (failed(a))
         return failure();
-      Value factor = evaluator.broadcast(widen(builder, loc, *a, element), at);
+      Value factor = evaluator.broadcast(widenFactor(builder, loc, *a, element), at);
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = sums[r * vectors + v];
         if (isa<FloatType>(element))
@@ -132,6 +120,13 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
 /// A dot whose result fits the registers stays there; a larger one goes to memory block by block.
 LogicalResult TileLowering::emitDot(DotOp dot) {
   Location loc = dot.getLoc();
+  if (dot.getBlocking()) {
+    FailureOr<bool> emitted = emitBlockedDot(dot);
+    if (failed(emitted))
+      return failure();
+    if (*emitted)
+      return success();
+  }
   auto type = cast<RankedTensorType>(dot.getType());
   unsigned rank = type.getRank();
   Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1);

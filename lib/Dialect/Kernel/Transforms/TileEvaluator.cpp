@@ -495,6 +495,18 @@ LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
   return success();
 }
 
+Value TileEvaluator::readBack(StoreOp op, Point &point) {
+  Location loc = op.getLoc();
+  SmallVector<Value> indices;
+  std::optional<unsigned> vectorDim;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(op.getValue()))) {
+    indices.push_back(addIndex(mapping.lookupOrDefault(op.getIndices()[dim]), position(point, axis, loc), loc));
+    if (point.vectorAxis == axis && point.lanes > 1)
+      vectorDim = dim;
+  }
+  return loadAt(mapping.lookupOrDefault(op.getView()), indices, Value(), vectorDim, point, loc);
+}
+
 void TileEvaluator::storeToMemory(Value tile, Value value, Point &point) {
   Location loc = tile.getLoc();
   Value view = memory[tile].view;

@@ -58,6 +58,8 @@ public:
   mlir::FailureOr<mlir::Value> evaluateVector(mlir::Value tile, Point &point);
   /// Writes a value at the point, as `kernel.store` says.
   mlir::LogicalResult store(StoreOp store, mlir::Value value, Point &point);
+  /// Reads what `store` wrote at the point; along lanes the view must be contiguous.
+  mlir::Value readBack(StoreOp store, Point &point);
   /// Writes a value into a tile in memory.
   void storeToMemory(mlir::Value tile, mlir::Value value, Point &point);
 

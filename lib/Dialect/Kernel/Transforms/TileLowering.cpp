@@ -147,7 +147,12 @@ FailureOr<Extent> TileLowering::extentOf(Axis axis, Location loc) {
   left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
   if (mayBeginBeyond(base))
     left = arith::MaxSIOp::create(builder, loc, left, evaluator.constantIndex(0, loc));
-  return Extent{std::nullopt, left};
+  int64_t last = 0;
+  if (auto argument = dyn_cast_or_null<BlockArgument>(dyn_cast<Value>(end.base)))
+    if (auto grid = dyn_cast<GridOp>(argument.getOwner()->getParentOp()))
+      if (grid.getSteps()[argument.getArgNumber()] == tile)
+        last = end.viewExtent % tile;
+  return Extent{std::nullopt, left, last};
 }
 
 Value TileLowering::materialise(Extent extent, Location loc) {
@@ -319,11 +324,15 @@ LogicalResult TileLowering::emitScan(ScanOp scan) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult TileLowering::lowerOp(Operation &op) {
+  if (done.contains(&op))
+    return success();
   if (isTileRoot(&op)) {
     if (!joinsPending(&op))
       if (failed(flush()))
         return failure();
-    pending.push_back(&op);
+    // A dot that was pending may have taken its stores with it.
+    if (!done.contains(&op))
+      pending.push_back(&op);
     return success();
   }
   bool makesTiles = llvm::any_of(op.getResults(), [](Value v) { return isTile(v); });

@@ -18,7 +18,9 @@ struct VectorMachine {
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
 struct Extent {
   std::optional<int64_t> constant;
-  mlir::Value value;
+  mlir::Value value = {};
+  /// Of a value, what it is in the last program where all others have whole tiles; 0 where not known.
+  int64_t last = 0;
 };
 
 /// Lowers the tiles of one kernel. `lower` copies a block, with loops in place of its roots.
@@ -41,8 +43,10 @@ private:
   mlir::LogicalResult emitScan(ScanOp scan);
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
 
-  // Dots (TileDots.cpp).
+  // Dots (TileDots.cpp, BlockedDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
+  /// Emits a dot as its `blocking` says; false, with nothing emitted, where its form does not allow that.
+  mlir::FailureOr<bool> emitBlockedDot(DotOp dot);
   bool readsFromRegisters(DotOp dot, Axis m, Axis n);
   mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
                                                                              int64_t vectors, Extent columns);
@@ -63,6 +67,8 @@ private:
   void setLanes(Point &point, Axis axis, mlir::Value position, int64_t lanes, Extent extent, bool partial,
                 mlir::Location loc);
   friend class NestEmitter;
+  friend class BlockedDotEmitter;
+  friend class Packer;
 
   FuncOp source;
   mlir::OpBuilder &builder;
@@ -70,6 +76,8 @@ private:
   VectorMachine machine;
   TileEvaluator evaluator;
   llvm::SmallVector<mlir::Operation *> pending;
+  /// Ops that have been lowered ahead of their turn, with a dot.
+  llvm::DenseSet<mlir::Operation *> done;
   /// Where allocations go: the start of the grid's body.
   mlir::Block *programStart = nullptr;
 };

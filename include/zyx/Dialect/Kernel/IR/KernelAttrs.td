@@ -150,6 +150,29 @@ def Kernel_StageStepAttr : Kernel_Attr<"StageStep", "stage_step"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
+  let summary = "How a processor walks a dot";
+  let description = [{
+    The dot is summed up in tiles of `rows` by `columns` elements that stay in registers along `depth`
+    steps of the contraction; partial sums between such pieces are kept in memory. A packed factor is
+    copied before it is used, as it will be read: of the right one `depth` by all columns of the program,
+    in panels of `columns`; of the left one `rowBlock` rows by `depth`, a multiple of `rows`. A factor that
+    is not packed is evaluated where it is used.
+
+    `#kernel.blocking<12 x 32, rows 96, depth 256, pack rhs>`
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$rowBlock, "int64_t":$depth,
+    DefaultValuedParameter<"bool", "false">:$packLhs, DefaultValuedParameter<"bool", "false">:$packRhs);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+def Kernel_BlockStepAttr : Kernel_Attr<"BlockStep", "block_step"> {
+  let summary = "Walk the kernel's dot in blocks";
+  let description = "Sets `blocking` of the only dot; what uses its result is done to each block of it where it can be.";
+  let parameters = (ins "::zyx::kernel::BlockingAttr":$blocking);
+  let assemblyFormat = "`<` $blocking `>`";
+}
+
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let summary = "An ordered list of steps";
   let description = [{

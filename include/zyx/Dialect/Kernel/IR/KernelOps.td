@@ -213,11 +213,16 @@ def Kernel_DotOp : Kernel_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     `result[..., m, n] = acc[..., m, n] + sum over k of lhs[..., m, k] * rhs[..., k, n]`, both factors
     converted to the accumulator's element type, which is not narrower (integers as signed ones), before
     they are multiplied. In floating point the order of the sum and the use of fused multiply-add are
-    free; integers wrap. Leading dimensions are batches.
+    free; integers wrap. Leading dimensions are batches. `blocking` says how a processor walks it and
+    changes nothing else.
   }];
-  let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc);
+  let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc, OptionalAttr<Kernel_BlockingAttr>:$blocking);
   let results = (outs Kernel_Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$acc),
+    [{ build($_builder, $_state, type, lhs, rhs, acc, BlockingAttr()); }]>];
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`blocking` $blocking^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,461 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// A dot with `blocking`: pieces of the contraction outside, packed factors inside them, then tiles in
+// registers. docs/cpu.md follows one.
+//===----------------------------------------------------------------------===//
+#include "MicroKernel.h"
+#include "Packing.h"
+#include "TileLowering.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace zyx::kernel {
+
+class BlockedDotEmitter {
+public:
+  BlockedDotEmitter(TileLowering &lowering, DotOp dot)
+      : t(lowering), dot(dot), blocking(*dot.getBlocking()), loc(dot.getLoc()), packer(lowering, loc) {
+    auto type = cast<RankedTensorType>(dot.getType());
+    rank = type.getRank();
+    element = type.getElementType();
+    m = t.axes.of(dot.getResult(), rank - 2);
+    n = t.axes.of(dot.getResult(), rank - 1);
+    k = t.axes.of(dot.getLhs(), rank - 1);
+    int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+    lanes = std::max<int64_t>(t.machine.vectorBytes / bytes, 1);
+    // The vectors of a narrow result are no wider than it.
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(t.axes.extent(n), 1)));
+  }
+
+  FailureOr<bool> emit() {
+    FailureOr<bool> possible = analyse();
+    if (failed(possible) || !*possible)
+      return possible;
+    findEpilogue();
+    if (!placeSums())
+      return false;
+    allocatePacked();
+    if (failed(overBatches(0, Point())))
+      return failure();
+    for (StoreOp store : epilogue)
+      t.done.insert(store);
+    return true;
+  }
+
+private:
+  using Accumulators = TileLowering::Accumulators;
+
+  /// An axis in pieces of `step`, then one of `rest`, which may be 0.
+  struct Cut {
+    Extent extent;
+    int64_t step = 1, rest = 0;
+  };
+
+  /// Where in the contraction, and which of its ends that is: a constant or a value.
+  struct Depth {
+    Value start, count;
+    OpFoldResult first, last;
+  };
+
+  /// Whether the sizes are known well enough: what is left of an axis must be one number, which tiles of
+  /// its own are made for.
+  FailureOr<bool> analyse() {
+    FailureOr<Extent> rowExtent = t.extentOf(m, loc), columnExtent = t.extentOf(n, loc), depthExtent = t.extentOf(k, loc);
+    if (failed(rowExtent) || failed(columnExtent) || failed(depthExtent))
+      return failure();
+    depth = *depthExtent->constant;
+    if (depth == 0 || !cut(*rowExtent, blocking.getRows(), rows) || !cut(*columnExtent, blocking.getColumns(), columns))
+      return false;
+    return true;
+  }
+
+  bool cut(Extent extent, int64_t step, Cut &result) {
+    result = {extent, step, 0};
+    if (extent.constant) {
+      result.rest = *extent.constant % step;
+      return *extent.constant > 0;
+    }
+    if (!extent.last)
+      return false;
+    Axis axis = &result == &rows ? m : n;
+    int64_t whole = t.axes.extent(axis) % step, last = extent.last % step;
+    result.rest = std::max(whole, last);
+    return whole == last || whole == 0 || last == 0;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What happens to the sums
+  //===--------------------------------------------------------------------===//
+
+  /// Stores of what is computed from the result, element by element and from what is there already, are
+  /// done to each tile while it is in registers. Where anything else uses the result it goes to memory.
+  void findEpilogue() {
+    llvm::SmallSetVector<Value, 8> values;
+    llvm::SmallSetVector<Operation *, 4> stores;
+    values.insert(dot.getResult());
+    SmallVector<Axis> own = t.axes.of(dot.getResult());
+    for (size_t i = 0; i < values.size(); ++i)
+      for (Operation *user : values[i].getUsers()) {
+        if (user->getBlock() != dot->getBlock())
+          return;
+        if (!isTileRoot(user)) {
+          values.insert(user->result_begin(), user->result_end());
+          continue;
+        }
+        auto store = dyn_cast<StoreOp>(user);
+        if (!store)
+          return;
+        for (Axis axis : t.axes.of(store.getValue()))
+          if (!llvm::is_contained(own, axis) && t.axes.extent(axis) != 1)
+            return;
+        stores.insert(store);
+      }
+    SmallVector<Operation *> roots = stores.takeVector();
+    TileLowering::Cone cone = t.coneOf(roots);
+    if (cone.held || cone.branches)
+      return;
+    for (Value result : cone.results)
+      if (result != dot.getResult())
+        return;
+    // Indices of what follows the dot are needed now.
+    for (Operation *op = dot->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+      auto touches = [](auto values) { return llvm::any_of(values, [](Value v) { return isTile(v); }); };
+      if (t.done.contains(op) || op->getNumRegions() || !isPure(op) || touches(op->getOperands()) ||
+          touches(op->getResults()))
+        continue;
+      t.builder.clone(*op, t.evaluator.mapping);
+      t.done.insert(op);
+    }
+    for (Operation *root : roots)
+      epilogue.push_back(cast<StoreOp>(root));
+  }
+
+  /// Between pieces of the contraction sums are in the output where one has their type, in the columns'
+  /// order; else in memory of the program. There whole vectors are written, so that a panel of less would
+  /// write over the next one.
+  bool placeSums() {
+    int64_t pieces = llvm::divideCeil(depth, blocking.getDepth());
+    if (!epilogue.empty() && pieces == 1)
+      return true;
+    for (StoreOp store : epilogue) {
+      SmallVector<Axis> dims = t.axes.of(store.getValue());
+      auto dim = llvm::find(dims, n);
+      if (elementOf(store.getValue()) == element && dim != dims.end() && llvm::is_contained(dims, m) &&
+          (lanes == 1 || strideOf(store.getView(), dim - dims.begin()) == 1)) {
+        partial = store;
+        return true;
+      }
+    }
+    if (blocking.getColumns() % lanes != 0 && blocking.getColumns() < t.axes.extent(n))
+      return false;
+    t.allocate(dot.getResult());
+    return true;
+  }
+
+  Type vectorType() { return lanes == 1 ? element : VectorType::get(lanes, element); }
+  static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  void allocatePacked() {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(t.programStart);
+    int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), lanes);
+    if (blocking.getPackRhs()) {
+      int64_t panels = llvm::divideCeil(t.axes.extent(n), blocking.getColumns());
+      int64_t width = llvm::alignTo(blocking.getColumns(), lanes);
+      rhsMemory = AllocOp::create(t.builder, loc, ViewType::get({panels, deep, width}, element, Space::Private));
+    }
+    if (blocking.getPackLhs()) {
+      int64_t height = llvm::alignTo(std::min(blocking.getRowBlock(), t.axes.extent(m)), lanes);
+      lhsMemory = AllocOp::create(t.builder, loc, ViewType::get({height, deep}, element, Space::Private));
+    }
+  }
+
+  LogicalResult overBatches(unsigned dim, Point at) {
+    if (dim + 2 == rank)
+      return overDepth(at);
+    Axis axis = t.axes.of(dot.getResult(), dim);
+    FailureOr<Extent> extent = t.extentOf(axis, loc);
+    if (failed(extent))
+      return failure();
+    return t.emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+      Point inner = at;
+      inner.positions[axis] = i;
+      if (failed(overBatches(dim + 1, inner)))
+        return failure();
+      return Accumulators();
+    });
+  }
+
+  LogicalResult overDepth(Point at) {
+    int64_t step = std::min(blocking.getDepth(), depth);
+    Builder &b = t.builder;
+    Value zero = t.evaluator.constantIndex(0, loc);
+    if (step == depth)
+      return overBlocks(at, {zero, t.evaluator.constantIndex(depth, loc), b.getBoolAttr(true), b.getBoolAttr(true)});
+    return t.emitLoop(0, {depth}, step, {}, loc, [&](Value start, Accumulators) -> FailureOr<Accumulators> {
+      Value last = t.evaluator.constantIndex((depth - 1) / step * step, loc);
+      Value whole = t.evaluator.constantIndex(step, loc), count = whole;
+      if (depth % step != 0) {
+        Value left = arith::SubIOp::create(t.builder, loc, t.evaluator.constantIndex(depth, loc), start);
+        count = arith::MinSIOp::create(t.builder, loc, whole, left);
+      }
+      Value isFirst = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::eq, start, zero);
+      Value isLast = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::eq, start, last);
+      if (failed(overBlocks(at, {start, count, isFirst, isLast})))
+        return failure();
+      return Accumulators();
+    });
+  }
+
+  /// Runs `body` on the pieces of an axis, at positions that count from `from`.
+  LogicalResult overPieces(Cut cut, llvm::function_ref<LogicalResult(Value position, int64_t size)> body) {
+    auto piece = [&](int64_t size) {
+      return [&, size](Value i, Accumulators) -> FailureOr<Accumulators> {
+        if (failed(body(i, size)))
+          return failure();
+        return Accumulators();
+      };
+    };
+    if (cut.extent.constant) {
+      int64_t whole = *cut.extent.constant - cut.rest;
+      if (failed(t.emitLoop(0, {whole}, cut.step, {}, loc, piece(cut.step))) ||
+          failed(t.emitLoop(whole, cut.extent, cut.step, {}, loc, piece(cut.rest))))
+        return failure();
+      return success();
+    }
+    Value by = t.evaluator.constantIndex(cut.step, loc);
+    Value rest = arith::RemUIOp::create(t.builder, loc, cut.extent.value, by);
+    Value whole = arith::SubIOp::create(t.builder, loc, cut.extent.value, rest);
+    if (failed(t.emitLoop(0, {std::nullopt, whole}, cut.step, {}, loc, piece(cut.step))))
+      return failure();
+    if (cut.rest == 0)
+      return success();
+    // At most one round: the structured way to say "if there is a rest".
+    auto loop = scf::ForOp::create(t.builder, loc, whole, cut.extent.value, by);
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(loop.getBody());
+    return body(loop.getInductionVar(), cut.rest);
+  }
+
+  LogicalResult overBlocks(Point at, Depth piece) {
+    if (rhsMemory && failed(packRhs(at, piece)))
+      return failure();
+    int64_t block = blocking.getRowBlock();
+    if (!lhsMemory || t.axes.extent(m) <= block)
+      return overTiles(at, piece, t.evaluator.constantIndex(0, loc), rows);
+    return t.emitLoop(0, rows.extent, block, {}, loc, [&](Value row0, Accumulators) -> FailureOr<Accumulators> {
+      Cut inner = rows;
+      inner.extent = {block};
+      if (!rows.extent.constant || *rows.extent.constant % block != 0) {
+        Value left = arith::SubIOp::create(t.builder, loc, t.materialise(rows.extent, loc), row0);
+        left = arith::MinSIOp::create(t.builder, loc, left, t.evaluator.constantIndex(block, loc));
+        inner.extent = {std::nullopt, left};
+      }
+      if (failed(overTiles(at, piece, row0, inner)))
+        return failure();
+      return Accumulators();
+    });
+  }
+
+  LogicalResult overTiles(Point at, Depth piece, Value row0, Cut block) {
+    if (lhsMemory && failed(packLhs(at, piece, row0, block.extent)))
+      return failure();
+    return overPieces(columns, [&](Value column, int64_t width) {
+      return overPieces(block, [&](Value row, int64_t height) { return emitTile(at, piece, row0, row, height, column, width); });
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Packing
+  //===--------------------------------------------------------------------===//
+
+  Extent extentOf(Value count) {
+    if (std::optional<int64_t> constant = getConstantIntValue(count))
+      return {*constant};
+    return {std::nullopt, count};
+  }
+
+  /// Panels of `columns` columns, each with all rows of the piece.
+  LogicalResult packRhs(Point at, Depth piece) {
+    return overPieces(columns, [&](Value column, int64_t width) {
+      Value panel = panelOf(column);
+      auto place = [&](Value r, Value c) { return SmallVector<Value>{panel, r, c}; };
+      return packer.pack({dot.getRhs(), k, n, at, piece.start, column, extentOf(piece.count), {width}, element,
+                          rhsMemory, place},
+                         lanes);
+    });
+  }
+
+  LogicalResult packLhs(Point at, Depth piece, Value row0, Extent height) {
+    auto place = [&](Value r, Value c) { return SmallVector<Value>{r, c}; };
+    return packer.pack({dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory,
+                        place},
+                       lanes);
+  }
+
+  Value panelOf(Value column) {
+    return arith::DivUIOp::create(t.builder, loc, column, t.evaluator.constantIndex(blocking.getColumns(), loc));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // One tile
+  //===--------------------------------------------------------------------===//
+
+  /// `height` rows from row0 + row on, `width` columns from `column` on, along one piece.
+  LogicalResult emitTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column, int64_t width) {
+    MicroTile tile{height, (width + lanes - 1) / lanes, lanes};
+    Value rowStart = t.evaluator.addIndex(row0, row, loc);
+    at.memo.clear();
+    auto rowPoint = [&](Point from, int64_t r) {
+      from.positions[m] = t.evaluator.addIndex(rowStart, t.evaluator.constantIndex(r, loc), loc);
+      from.memo.clear();
+      return from;
+    };
+    SmallVector<Point> columnPoints;
+    for (int64_t v = 0; v < tile.vectors; ++v) {
+      Point point = at;
+      t.setLanes(point, n, t.evaluator.constantIndex(v * lanes, loc), lanes, {width}, (v + 1) * lanes > width, loc);
+      point.positions[n] = t.evaluator.addIndex(column, t.evaluator.constantIndex(v * lanes, loc), loc);
+      columnPoints.push_back(point);
+    }
+    SmallVector<Point> points;
+    for (int64_t r = 0; r < height; ++r)
+      for (Point &point : columnPoints)
+        points.push_back(rowPoint(point, r));
+
+    FailureOr<Accumulators> sums = emitEither(
+        piece.first, SmallVector<Type>(points.size(), vectorType()), [&] { return evaluateAll(dot.getAcc(), points); }, [&] { return loadSums(points); });
+    if (failed(sums))
+      return failure();
+    Value panel = rhsMemory ? panelOf(column) : Value();
+    auto load = [&](Type type, Value view, ArrayRef<Value> indices) -> Value {
+      return LoadOp::create(t.builder, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+    };
+    auto lhs = [&](int64_t r, Value i) -> FailureOr<Value> {
+      if (lhsMemory)
+        return load(element, lhsMemory, {t.evaluator.addIndex(row, t.evaluator.constantIndex(r, loc), loc), i});
+      Point point = rowPoint(at, r);
+      point.positions[k] = t.evaluator.addIndex(piece.start, i, loc);
+      FailureOr<Value> value = t.evaluator.evaluate(dot.getLhs(), point);
+      if (failed(value))
+        return failure();
+      return widenFactor(t.builder, loc, *value, element);
+    };
+    auto rhs = [&](Value i, int64_t v) -> FailureOr<Value> {
+      if (rhsMemory)
+        return load(vectorType(), rhsMemory, {panel, i, t.evaluator.constantIndex(v * lanes, loc)});
+      Point point = columnPoints[v];
+      point.positions[k] = t.evaluator.addIndex(piece.start, i, loc);
+      FailureOr<Value> value = t.evaluator.evaluateVector(dot.getRhs(), point);
+      if (failed(value))
+        return failure();
+      return widenFactor(t.builder, loc, *value, element);
+    };
+    sums = emitMicroKernel(t.builder, loc, tile, piece.count, *sums, {lhs, rhs});
+    if (failed(sums))
+      return failure();
+    auto keep = [&]() -> FailureOr<Accumulators> {
+      for (auto [sum, point] : llvm::zip(*sums, points)) {
+        if (!partial)
+          t.evaluator.storeToMemory(dot.getResult(), sum, point);
+        else if (failed(t.evaluator.store(partial, sum, point)))
+          return failure();
+      }
+      return Accumulators();
+    };
+    if (epilogue.empty())
+      return keep();
+    auto finish = [&]() -> FailureOr<Accumulators> {
+      for (auto [sum, point] : llvm::zip(*sums, points)) {
+        Point end = point;
+        end.memo[dot.getResult()] = sum;
+        for (StoreOp store : epilogue) {
+          FailureOr<Value> value = t.evaluator.evaluate(store.getValue(), end);
+          if (failed(value) || failed(t.evaluator.store(store, *value, end)))
+            return failure();
+        }
+      }
+      return Accumulators();
+    };
+    return emitEither(piece.last, {}, finish, keep);
+  }
+
+  FailureOr<Accumulators> evaluateAll(Value tile, ArrayRef<Point> points) {
+    Accumulators values;
+    for (Point point : points) {
+      FailureOr<Value> value = t.evaluator.evaluateVector(tile, point);
+      if (failed(value))
+        return failure();
+      values.push_back(*value);
+    }
+    return values;
+  }
+
+  FailureOr<Accumulators> loadSums(ArrayRef<Point> points) {
+    if (!partial)
+      return evaluateAll(dot.getResult(), points);
+    Accumulators values;
+    for (Point point : points)
+      values.push_back(t.evaluator.readBack(partial, point));
+    return values;
+  }
+
+  /// One of two pieces of code that yield `types`, or a branch where that is not known.
+  FailureOr<Accumulators> emitEither(OpFoldResult condition, ArrayRef<Type> types,
+                                     llvm::function_ref<FailureOr<Accumulators>()> then,
+                                     llvm::function_ref<FailureOr<Accumulators>()> otherwise) {
+    if (auto known = dyn_cast<Attribute>(condition))
+      return cast<BoolAttr>(known).getValue() ? then() : otherwise();
+    auto branch = scf::IfOp::create(t.builder, loc, types, cast<Value>(condition), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(t.builder);
+    auto fill = [&](Block *block, llvm::function_ref<FailureOr<Accumulators>()> body) -> LogicalResult {
+      // With no results the branches have their terminators already.
+      if (types.empty())
+        t.builder.setInsertionPointToStart(block);
+      else
+        t.builder.setInsertionPointToEnd(block);
+      FailureOr<Accumulators> values = body();
+      if (failed(values))
+        return failure();
+      if (!types.empty())
+        scf::YieldOp::create(t.builder, loc, *values);
+      return success();
+    };
+    if (failed(fill(branch.thenBlock(), then)) || failed(fill(branch.elseBlock(), otherwise)))
+      return failure();
+    return Accumulators(branch.getResults());
+  }
+
+  TileLowering &t;
+  DotOp dot;
+  BlockingAttr blocking;
+  Location loc;
+  Packer packer;
+  unsigned rank;
+  Type element;
+  Axis m, n, k;
+  int64_t lanes, depth = 0;
+  Cut rows, columns;
+  /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
+  Value lhsMemory, rhsMemory;
+  /// Stores that are done to tiles in registers; where there are none the result goes to memory.
+  SmallVector<StoreOp> epilogue;
+  /// The store to whose place partial sums go; null where they go to private memory.
+  StoreOp partial;
+};
+
+} // namespace zyx::kernel
+
+FailureOr<bool> TileLowering::emitBlockedDot(DotOp dot) { return BlockedDotEmitter(*this, dot).emit(); }

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_MICROKERNEL_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_MICROKERNEL_H
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace zyx::kernel {
+
+/// A block of a dot's result that is summed up in registers: `rows` rows of `vectors` vectors.
+struct MicroTile {
+  int64_t rows, vectors, lanes;
+};
+
+/// What a micro-kernel multiplies in step `k` of its loop. Both are asked for once per step, the right
+/// ones first, and give values of the accumulator's element type.
+struct MicroFactors {
+  /// Element (row, k) of the left factor: a scalar.
+  llvm::function_ref<mlir::FailureOr<mlir::Value>(int64_t row, mlir::Value k)> lhs;
+  /// Vector (k, vector) of the right factor.
+  llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value k, int64_t vector)> rhs;
+};
+
+/// `for (k = 0; k < depth; ++k) sums[r][v] += lhs(r, k) * rhs(k, v)`, with the sums, row by row, in registers.
+/// Of one lane, vectors are scalars.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitMicroKernel(mlir::OpBuilder &builder, mlir::Location loc,
+                                                                MicroTile tile, mlir::Value depth,
+                                                                mlir::ValueRange sums, const MicroFactors &factors);
+
+/// A factor of a dot, converted to the element type in which products are summed up.
+mlir::Value widenFactor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type element);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_MICROKERNEL_H

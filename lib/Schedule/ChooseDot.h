@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_SCHEDULE_CHOOSEDOT_H
+#define ZYX_SCHEDULE_CHOOSEDOT_H
+
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+namespace zyx::schedule {
+
+/// What a dot's blocks are chosen by.
+struct DotFacts {
+  int64_t m, n, k;
+  /// Products of this shape: the batches of one kernel.
+  int64_t batches;
+  /// Of a sum.
+  int64_t elementBytes;
+  /// Rows of the left factor lie along k in memory, rows of the right one along n.
+  bool lhsAlongDepth, rhsAlongColumns;
+  /// Reading an element of the factor takes more than a load.
+  bool lhsComputed, rhsComputed;
+  /// Whether m and n may be cut into programs.
+  bool cutRows, cutColumns;
+};
+
+/// How a dot is cut into programs, and each of those into blocks.
+struct DotPlan {
+  int64_t programRows, programColumns;
+  int64_t rows, columns, rowBlock, depth;
+  bool packLhs, packRhs;
+};
+
+/// Chooses by the registers, the caches and the cores of a processor with vectors; docs/cpu.md has the rules.
+DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target);
+
+/// Reads the facts off a kernel.
+DotFacts describeDot(kernel::DotOp dot, const kernel::Axes &axes);
+
+} // namespace zyx::schedule
+
+#endif // ZYX_SCHEDULE_CHOOSEDOT_H
