@@ -213,13 +213,6 @@ static std::vector<MissedEdge> findMissedEdges(const GroupGraph &graph) {
   return missed;
 }
 
-/// A group of what nobody reads would have no result.
-static void eraseUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isa<NodeOpInterface>(op) && op.use_empty())
-      op.erase();
-}
-
 static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp entry) {
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
@@ -258,7 +251,7 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
   }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(results.lookupOrDefault(operand.get()));
-  eraseUnused(block);
+  zyx::search::eraseUnused(block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,7 +286,8 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
 private:
   void formGroups(Block &block, func::FuncOp entry) {
     zyx::search::decomposeMovement(block);
-    eraseUnused(block);
+    // A group of what nobody reads would have no result.
+    zyx::search::eraseUnused(block);
     if (fuse)
       zyx::search::normalizeViews(block);
     // Behind the views, which would move what the seed alone decides in front of its expand.

@@ -142,6 +142,113 @@ static void hoistExpand(Operation *op) {
       ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
 }
 
+/// An expand along dimensions that a pad, flip or window leaves alone comes behind it, so that what
+/// is repeated is seen to be.
+static void sinkExpand(Operation *view) {
+  auto expand = view->getOperand(0).getDefiningOp<ExpandOp>();
+  if (!expand)
+    return;
+  ArrayRef<int64_t> from = typeOf(expand.getX()).getShape(), to = typeOf(expand).getShape();
+  ArrayRef<int64_t> shape = typeOf(view->getResult(0)).getShape();
+  auto isTouched = [&](int64_t dim) {
+    if (auto pad = dyn_cast<PadOp>(view))
+      return pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0 || pad.getInterior()[dim] != 0;
+    if (auto flip = dyn_cast<FlipOp>(view))
+      return llvm::is_contained(flip.getDims(), dim);
+    return llvm::is_contained(cast<WindowOp>(view).getDims(), dim);
+  };
+  SmallVector<int64_t> before(to), after(shape);
+  for (size_t dim = 0; dim < to.size(); ++dim)
+    if (from[dim] != to[dim] && !isTouched(dim))
+      before[dim] = after[dim] = 1;
+  if (ArrayRef(after) == shape)
+    return;
+  OpBuilder builder(view);
+  Value source = expand.getX();
+  if (typeOf(source).getShape() != ArrayRef(before))
+    source = ExpandOp::create(builder, expand.getLoc(), withShape(source, before), source);
+  Operation *clone = builder.clone(*view);
+  clone->setOperand(0, source);
+  clone->getResult(0).setType(withShape(source, after));
+  view->getResult(0).replaceAllUsesWith(
+      ExpandOp::create(builder, view->getLoc(), view->getResult(0).getType(), clone->getResult(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes of what is computed move down
+//===----------------------------------------------------------------------===//
+
+/// The reshape of a computed value that an operand is, unless it is a unit reshape.
+static ReshapeOp getComputedReshape(Value operand) {
+  auto reshape = operand.getDefiningOp<ReshapeOp>();
+  if (!reshape || isUnitReshape(reshape))
+    return {};
+  Operation *source = getViewSource(reshape).getDefiningOp();
+  bool isComputed = source && (isElementwise(source) || isa<ReduceOp>(source));
+  return isComputed ? reshape : ReshapeOp();
+}
+
+/// What is done to a reshaped value, with nothing beside it that is computed, is done before the
+/// reshape: there it is in the kernel of that value.
+static void sinkReshape(Operation *op) {
+  ReshapeOp chosen;
+  for (Value operand : op->getOperands())
+    if (ReshapeOp reshape = getComputedReshape(operand); reshape && !chosen)
+      chosen = reshape;
+  if (!chosen)
+    return;
+  ArrayRef<int64_t> shape = typeOf(chosen.getX()).getShape();
+  for (Value operand : op->getOperands()) {
+    ReshapeOp reshape = getComputedReshape(operand);
+    int opsLeft = maxPushedOps;
+    bool fits = reshape ? typeOf(reshape.getX()).getShape() == shape : isMadeOfInputs(operand, opsLeft);
+    if (!fits)
+      return;
+  }
+  OpBuilder builder(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (ReshapeOp reshape = getComputedReshape(operand)) {
+      operands.push_back(reshape.getX());
+    } else if (ConstantOp splat = getSplat(operand)) {
+      operands.push_back(makeSplat(builder, splat, shape));
+    } else {
+      operands.push_back(
+          ReshapeOp::create(builder, op->getLoc(), withShape(operand, shape), operand));
+    }
+  }
+  Value computed = cloneWithOperands(builder, op, operands);
+  for (Value operand : operands)
+    if (auto back = operand.getDefiningOp<ReshapeOp>())
+      pushReshape(back);
+  op->getResult(0).replaceAllUsesWith(
+      ReshapeOp::create(builder, chosen.getLoc(), op->getResult(0).getType(), computed));
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions of reductions
+//===----------------------------------------------------------------------===//
+
+/// A reduction of nothing but another one of its kind combines in one go. Not where the inner one
+/// rounds its results.
+static void mergeReduces(ReduceOp op) {
+  auto inner = op.getX().getDefiningOp<ReduceOp>();
+  Type element = typeOf(op.getX()).getElementType();
+  bool rounds = (element.isF16() || element.isBF16()) &&
+                (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
+  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds)
+    return;
+  SmallVector<int64_t> kept, dims(inner.getDims());
+  for (int64_t dim = 0, rank = typeOf(inner.getX()).getRank(); dim < rank; ++dim)
+    if (!llvm::is_contained(dims, dim))
+      kept.push_back(dim);
+  for (int64_t dim : op.getDims())
+    dims.push_back(kept[dim]);
+  llvm::sort(dims);
+  op.getXMutable().assign(inner.getX());
+  op.setDims(dims);
+}
+
 //===----------------------------------------------------------------------===//
 // Views that are none, and the whole
 //===----------------------------------------------------------------------===//
@@ -166,18 +273,30 @@ SmallVector<Block *> zyx::search::getBlocks(func::FuncOp entry) {
   return blocks;
 }
 
+void zyx::search::eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<NodeOpInterface>(op) && op.use_empty())
+      op.erase();
+}
+
 void zyx::search::normalizeViews(Block &block) {
+  eraseUnused(block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isView(&op))
       foldView(&op);
     if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !reshape.use_empty())
       pushReshape(reshape);
-    else if (isElementwise(&op))
+    else if (isa<PadOp, FlipOp, WindowOp>(op))
+      sinkExpand(&op);
+    else if (auto reduce = dyn_cast<ReduceOp>(op))
+      mergeReduces(reduce);
+    else if (isElementwise(&op)) {
       hoistExpand(&op);
+      if (!op.use_empty())
+        sinkReshape(&op);
+    }
   }
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isa<NodeOpInterface>(op) && op.use_empty())
-      op.erase();
+  eraseUnused(block);
 }
 
 namespace {

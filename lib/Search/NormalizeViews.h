@@ -12,6 +12,9 @@ namespace zyx::search {
 /// The block of a function and those of the loops in it, outermost first.
 llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
 
+/// Erases the graph ops of a block whose results nobody reads.
+void eraseUnused(mlir::Block &block);
+
 /// What -zyx-search-normalize-views does in a block of graph ops.
 void normalizeViews(mlir::Block &block);
 

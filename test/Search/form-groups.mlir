@@ -280,8 +280,8 @@ func.func @transposed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // The last op reads the first one around a kernel that neither can join: no group holds both.
 // CHECK-LABEL: func.func @no_cycle
 // CHECK-NEXT: %[[A:.*]] = graph.group(%{{.*}} = %arg0 : tensor<8xf32>) -> tensor<8xf32>
-// CHECK: %[[B:.*]] = graph.group(%{{.*}} = %[[A]] : tensor<8xf32>) -> tensor<2x4xf32>
-// CHECK: graph.group(%{{.*}} = %[[A]] : tensor<8xf32>, %{{.*}} = %[[B]] : tensor<2x4xf32>) -> tensor<8xf32>
+// CHECK: %[[B:.*]] = graph.group(%{{.*}} = %[[A]] : tensor<8xf32>) -> tensor<8xf32>
+// CHECK: graph.group(%{{.*}} = %[[A]] : tensor<8xf32>, %{{.*}} = %[[B]] : tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NOT: graph.group
 // CHECK: return
 func.func @no_cycle(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -291,9 +291,9 @@ func.func @no_cycle(%x: tensor<8xf32>) -> tensor<8xf32> {
   %r1 = graph.reshape %r : tensor<f32> -> tensor<1xf32>
   %r2 = graph.expand %r1 : tensor<1xf32> -> tensor<8xf32>
   %h = graph.binary sub %f, %r2 : tensor<8xf32>
-  %v = graph.reshape %h : tensor<8xf32> -> tensor<2x4xf32>
-  %g = graph.unary sin %v : tensor<2x4xf32>
-  %w = graph.reshape %g : tensor<2x4xf32> -> tensor<8xf32>
+  %v = graph.flip %h dims = [0] : tensor<8xf32>
+  %g = graph.unary sin %v : tensor<8xf32>
+  %w = graph.flip %g dims = [0] : tensor<8xf32>
   %y = graph.binary add %h, %w : tensor<8xf32>
   return %y : tensor<8xf32>
 }

@@ -83,3 +83,51 @@ func.func @reshapes_and_nothing(%x: tensor<4x6xf32>) -> tensor<4x1xf32> {
   %4 = graph.expand %3 : tensor<4x1xf32> -> tensor<4x1xf32>
   return %4 : tensor<4x1xf32>
 }
+
+// What a pad, a window or a flip leaves alone is repeated behind it.
+// CHECK-LABEL: func.func @expand_of_window
+// CHECK: graph.expand %arg0 : tensor<1x1x3xf32> -> tensor<1x6x3xf32>
+// CHECK-NEXT: graph.pad %{{.*}}, %{{.*}} low = [0, 1, 0] high = [0, 1, 0] {{.*}} -> tensor<1x8x3xf32>
+// CHECK-NEXT: graph.window %{{.*}} dims = [1] size = [3] {{.*}} -> tensor<1x6x3x3xf32>
+// CHECK-NEXT: graph.flip %{{.*}} dims = [2] : tensor<1x6x3x3xf32>
+// CHECK-NEXT: graph.expand %{{.*}} : tensor<1x6x3x3xf32> -> tensor<5x6x3x3xf32>
+// CHECK-NEXT: return
+func.func @expand_of_window(%x: tensor<1x1x3xf32>) -> tensor<5x6x3x3xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.expand %x : tensor<1x1x3xf32> -> tensor<5x6x3xf32>
+  %1 = graph.pad %0, %zero low = [0, 1, 0] high = [0, 1, 0] interior = [0, 0, 0] : tensor<5x6x3xf32> -> tensor<5x8x3xf32>
+  %2 = graph.window %1 dims = [1] size = [3] stride = [1] dilation = [1] : tensor<5x8x3xf32> -> tensor<5x6x3x3xf32>
+  %3 = graph.flip %2 dims = [2] : tensor<5x6x3x3xf32>
+  return %3 : tensor<5x6x3x3xf32>
+}
+
+// What is done to a reshaped sum is done to the sum; beside another computed value it is not.
+// CHECK-LABEL: func.func @behind_reshape
+// CHECK: %[[S:.*]] = graph.reduce add
+// CHECK-NEXT: %[[B:.*]] = graph.reshape %arg1 : tensor<2x2xf32> -> tensor<4xf32>
+// CHECK-NEXT: %[[A:.*]] = graph.binary add %[[S]], %[[B]] : tensor<4xf32>
+// CHECK-NEXT: %[[N:.*]] = graph.unary neg %[[A]] : tensor<4xf32>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[N]] : tensor<4xf32> -> tensor<2x2xf32>
+// CHECK-NEXT: %[[M:.*]] = graph.reduce max
+// CHECK-NEXT: graph.binary mul %[[R]], %[[M]] : tensor<2x2xf32>
+func.func @behind_reshape(%x: tensor<4x6xf32>, %b: tensor<2x2xf32>, %z: tensor<2x2x6xf32>) -> tensor<2x2xf32> {
+  %0 = graph.reduce add %x dims = [1] : tensor<4x6xf32> -> tensor<4xf32>
+  %1 = graph.reshape %0 : tensor<4xf32> -> tensor<2x2xf32>
+  %2 = graph.binary add %1, %b : tensor<2x2xf32>
+  %3 = graph.unary neg %2 : tensor<2x2xf32>
+  %4 = graph.reduce max %z dims = [2] : tensor<2x2x6xf32> -> tensor<2x2xf32>
+  %5 = graph.binary mul %3, %4 : tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @sums_of_sums
+// CHECK-NEXT: graph.reduce add %arg0 dims = [0, 1, 3] : tensor<2x3x4x5xf32> -> tensor<4xf32>
+// CHECK-NEXT: %[[H:.*]] = graph.reduce add %arg1 dims = [1]
+// CHECK-NEXT: graph.reduce add %[[H]] dims = [0]
+func.func @sums_of_sums(%x: tensor<2x3x4x5xf32>, %h: tensor<4x5xf16>) -> (tensor<4xf32>, tensor<f16>) {
+  %0 = graph.reduce add %x dims = [1, 3] : tensor<2x3x4x5xf32> -> tensor<2x4xf32>
+  %1 = graph.reduce add %0 dims = [0] : tensor<2x4xf32> -> tensor<4xf32>
+  %2 = graph.reduce add %h dims = [1] : tensor<4x5xf16> -> tensor<4xf16>
+  %3 = graph.reduce add %2 dims = [0] : tensor<4xf16> -> tensor<f16>
+  return %1, %3 : tensor<4xf32>, tensor<f16>
+}

@@ -14,7 +14,11 @@ def NormalizeViewsPass : Pass<"zyx-search-normalize-views", "::mlir::func::FuncO
       the element-wise ops, if they are few and end in inputs and constants: there it is folded into
       the loads.
     - An expand below an element-wise op moves behind it, so that the op computes each element once.
-      The factors of a matrix product come out as expands of what is computed.
+      The factors of a matrix product come out as expands of what is computed. So does an expand below
+      a pad, window or flip of other dimensions.
+    - Other reshapes of computed values move down, behind element-wise ops whose other operands are
+      made of inputs: these ops can share the kernel of that value then.
+    - A reduction of a reduction of the same kind becomes one, unless the inner one rounds to 16 bits.
     - A view of a splat becomes a splat, a reshape of a reshape one reshape, and a view that changes
       nothing disappears.
 

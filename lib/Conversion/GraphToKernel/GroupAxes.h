@@ -34,7 +34,7 @@ struct Output {
 };
 
 /// reduce add(mul(lhs, rhs)) as a matrix product. An operand varies along the batch axes, its own
-/// axis and the contracted one.
+/// axis and the contracted one, or is the same along some of the batch axes.
 struct Contraction {
   mlir::Value lhs, rhs;
   AxisList batch;
@@ -109,6 +109,14 @@ private:
   bool hasClass(mlir::Value value, Class c) const;
   void orderClasses();
   void findContractions();
+  int64_t getStoreStride(Class c) const;
+  void sortBySteps(llvm::SmallVector<Class> &list,
+                   llvm::function_ref<int64_t(Class)> getStep) const;
+  mlir::Value getMainLeaf(mlir::Value factor) const;
+  struct ClassContraction;
+  void orderContracted(ClassContraction &dot) const;
+  void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
+  void orderContraction(ClassContraction &dot);
   bool opsAllowMerge(Class outer, Class inner) const;
   bool viewAllowsMerge(mlir::Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
                        Class outer, Class inner) const;

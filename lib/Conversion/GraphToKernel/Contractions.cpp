@@ -1,0 +1,193 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Which reductions of a group are contractions, and in which order a dot walks their dimensions.
+#include "Elements.h"
+#include "GroupAxes.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace zyx::lowering {
+
+/// The value before casts to the accumulator's type, which a dot makes itself.
+static Value stripFactor(Value value, Type accumulator, const GroupAxes &axes) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (axes.getLeaf(value) || axes.getSplat(value))
+      break;
+    if (isa<CastOp>(op)) {
+      Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+      bool isExact = isa<FloatType>(accumulator) ? from.isF16() || from.isBF16() || isFloat8(from)
+                                                 : from.isSignlessInteger(8);
+      if (!isExact || getElementTypeOrSelf(value.getType()) != accumulator)
+        break;
+    } else if (!isView(op)) {
+      break;
+    }
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+void GroupAxes::findContractions() {
+  for (Operation &op : group.getBlock().without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce || !isNeeded(&op) || reduce.getKind() != ReduceKind::Add)
+      continue;
+    auto product = reduce.getX().getDefiningOp<BinaryOp>();
+    Type accumulator = getElementTypeOrSelf(reduce.getX().getType());
+    if (!product || product.getKind() != BinaryKind::Mul ||
+        !(accumulator.isF32() || accumulator.isF64() || accumulator.isSignlessInteger(32)))
+      continue;
+    auto a = getVaryingClasses(product.getA()), b = getVaryingClasses(product.getB());
+    ClassContraction dot = {reduce, {}, {}, {}, {}, {}, {}};
+    bool fits = true;
+    for (Class c : order) {
+      bool isReduced = llvm::any_of(reduce.getDims(), [&](int64_t dim) {
+        return getClass(reduce.getX(), dim) == c;
+      });
+      bool inA = a.contains(c), inB = b.contains(c);
+      if (isReduced) {
+        fits &= inA && inB;
+        dot.k.push_back(c);
+      } else if (inA && inB) {
+        dot.batch.push_back(c);
+      } else if (inA) {
+        dot.m.push_back(c);
+      } else if (inB) {
+        dot.n.push_back(c);
+      }
+    }
+    // With one row or column a reduction of the product reads the matrix just as often.
+    if (!fits || dot.m.empty() || dot.n.empty() || dot.k.empty())
+      continue;
+    dot.lhs = stripFactor(product.getA(), accumulator, *this);
+    dot.rhs = stripFactor(product.getB(), accumulator, *this);
+    found.push_back(dot);
+  }
+  for (ClassContraction &dot : found)
+    orderContraction(dot);
+}
+
+/// The number that the results add per step along a class, of the first result that has it.
+int64_t GroupAxes::getStoreStride(Class c) const {
+  for (const Output &output : outputs)
+    if (hasClass(output.value, c))
+      return std::abs(getStride(output.value, output.map, c));
+  return 0;
+}
+
+/// Largest step first; of equal ones, in the order that they have.
+void GroupAxes::sortBySteps(SmallVector<Class> &list,
+                            llvm::function_ref<int64_t(Class)> getStep) const {
+  auto key = [&](Class c) { return std::pair(-getStep(c), llvm::find(order, c) - order.begin()); };
+  llvm::sort(list, [&](Class a, Class b) { return key(a) < key(b); });
+}
+
+/// The leaf of a factor that varies along most classes, or null.
+Value GroupAxes::getMainLeaf(Value factor) const {
+  llvm::SetVector<Value> values;
+  values.insert(factor);
+  Value best;
+  for (size_t i = 0; i != values.size(); ++i) {
+    Value value = values[i];
+    if (getLeaf(value)) {
+      if (!best || getVaryingClasses(best).size() < getVaryingClasses(value).size())
+        best = value;
+    } else if (Operation *op = value.getDefiningOp(); isView(op) || isElementwise(op)) {
+      values.insert(op->operand_begin(), op->operand_end());
+    }
+  }
+  return best;
+}
+
+/// Sorts the contracted dimensions as they lie in memory, outermost first, so that what one factor
+/// reads along them are runs of neighbours. A window comes first, because its elements are read
+/// several times.
+void GroupAxes::orderContracted(ClassContraction &dot) const {
+  Value chosen;
+  bool chosenIsWindow = false;
+  for (Value factor : {dot.lhs, dot.rhs}) {
+    Value value = getMainLeaf(factor);
+    if (!value)
+      continue;
+    kernel::MapAttr map = getLeaf(value)->map;
+    int64_t points = 1, span = 1;
+    for (Class c : getVaryingClasses(value)) {
+      points *= getClassExtent(c);
+      span += (getClassExtent(c) - 1) * std::abs(getStride(value, map, c));
+    }
+    bool isWindow = points > span || !map.isSingleBlock() || map.front().hasValid();
+    bool hasRuns = llvm::any_of(
+        dot.k, [&](Class c) { return std::abs(getStride(value, map, c)) == 1; });
+    if (hasRuns && (!chosen || (isWindow && !chosenIsWindow)))
+      std::tie(chosen, chosenIsWindow) = std::pair(value, isWindow);
+  }
+  if (!chosen)
+    return;
+  kernel::MapAttr map = getLeaf(chosen)->map;
+  sortBySteps(dot.k, [&](Class c) { return std::abs(getStride(chosen, map, c)); });
+}
+
+/// A dot has one dimension of rows: the largest run of classes that the results step over as over
+/// one. The other classes become batches, along which one factor is the same.
+void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &batch) const {
+  SmallVector<SmallVector<Class>> runs;
+  for (Class c : list) {
+    bool follows = !runs.empty() && opsAllowMerge(runs.back().back(), c) &&
+                   storesAllowMerge(runs.back().back(), c);
+    if (!follows)
+      runs.emplace_back();
+    runs.back().push_back(c);
+  }
+  auto size = [&](ArrayRef<Class> run) {
+    int64_t points = 1;
+    for (Class c : run)
+      points *= getClassExtent(c);
+    return points;
+  };
+  auto *largest = llvm::max_element(
+      runs, [&](const auto &a, const auto &b) { return size(a) <= size(b); });
+  for (SmallVector<Class> &run : runs)
+    if (&run != largest)
+      llvm::append_range(batch, run);
+  list = SmallVector<Class>(*largest);
+}
+
+/// Puts the axes that a dot flattens together, the batches before them.
+void GroupAxes::orderContraction(ClassContraction &dot) {
+  auto rank = [&](Class c) { return llvm::find(order, c) - order.begin(); };
+  auto step = [&](Class c) { return getStoreStride(c); };
+  for (SmallVector<Class> *list : {&dot.m, &dot.n}) {
+    sortBySteps(*list, step);
+    keepLargestRun(*list, dot.batch);
+  }
+  sortBySteps(dot.batch, step);
+  orderContracted(dot);
+  // The columns are what the results have as neighbours; the transposed product gives the transposed
+  // result.
+  int64_t rowStep = getStoreStride(dot.m.back()), columnStep = getStoreStride(dot.n.back());
+  bool swap = rowStep == columnStep ? rank(dot.n.front()) < rank(dot.m.front())
+                                    : rowStep < columnStep;
+  if (swap) {
+    std::swap(dot.m, dot.n);
+    std::swap(dot.lhs, dot.rhs);
+  }
+  SmallVector<Class> front(dot.batch);
+  llvm::append_range(front, dot.m);
+  if (rank(dot.k.front()) < rank(dot.n.front())) {
+    llvm::append_range(front, dot.k);
+    llvm::append_range(front, dot.n);
+  } else {
+    llvm::append_range(front, dot.n);
+    llvm::append_range(front, dot.k);
+  }
+  size_t at = order.size();
+  for (Class c : front)
+    at = std::min<size_t>(at, rank(c));
+  llvm::erase_if(order, [&](Class c) { return llvm::is_contained(front, c); });
+  order.insert(order.begin() + std::min(at, order.size()), front.begin(), front.end());
+}
+
+} // namespace zyx::lowering
