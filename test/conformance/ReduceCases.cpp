@@ -87,6 +87,35 @@ static void addSpecial(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
        /*strict=*/kind != ReduceKind::Mul});
 }
 
+/// Rows whose extreme element stands at each position once, among numbers of the same sign and of
+/// both: none of several chains of a reduce may be dropped, or combined as if there were no signs.
+static void addExtremes(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
+  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) +
+                       ".extreme-at-each-position",
+                   [=](Builder &b) {
+                     const int64_t n = 67;
+                     const bool max = kind == ReduceKind::Max;
+                     const NodeId diagonal = b.binary(BinaryKind::Eq, b.iota({DType::I32, {n, n}}, 0),
+                                                      b.iota({DType::I32, {n, n}}, 1));
+                     std::vector<NodeId> outputs;
+                     // Low and high of the others, and the extreme.
+                     const int64_t ranges[][3] = {{50, 90, max ? 91 : 3},
+                                                  {-90, -50, max ? -3 : -91},
+                                                  {-40, 40, max ? 41 : -41}};
+                     for (auto [low, high, extreme] : ranges) {
+                       if (low < 0 && !isSignedInteger(dtype))
+                         continue;
+                       const NodeId others = b.input(integers(dtype, {n, n}, low, high, b.random));
+                       const NodeId x =
+                           b.select(diagonal, b.splat(dtype, {n, n}, double(extreme)), others);
+                       outputs.push_back(b.reduce(kind, x, {1}));
+                       outputs.push_back(b.reduce(kind, x, {0}));
+                       outputs.push_back(b.reduce(kind, others, {0, 1}));
+                     }
+                     return outputs;
+                   }});
+}
+
 /// Any, all, counts, and a reduce of what a reduce gave.
 static void addMixed(std::vector<Case> &cases) {
   cases.push_back({"reduce.count", [](Builder &b) {
@@ -153,6 +182,10 @@ void addReduceCases(std::vector<Case> &cases) {
     for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Max})
       for (DType dtype : {DType::F32, DType::I32, DType::BF16, DType::F64})
         addReduce(cases, kind, dtype, form);
+  for (ReduceKind kind : {ReduceKind::Max, ReduceKind::Min})
+    for (DType dtype : allDTypes)
+      if (isInteger(dtype))
+        addExtremes(cases, kind, dtype);
   addMixed(cases);
 }
 

@@ -38,8 +38,10 @@ constexpr OpText cOps[] = {
     {"arith.shli", ints, "($T)zyx_shl($0, $1, $W)"},
     {"arith.shrui", ints, "($T)zyx_shru($0, $1, $W)"},
     {"arith.shrsi", ints, "($T)zyx_shrs(($S)$0, $1, $W)"},
-    {"arith.minsi", ints, "(($S)$0 < ($S)$1 ? $0 : $1)"},
-    {"arith.maxsi", ints, "(($S)$0 > ($S)$1 ? $0 : $1)"},
+    // Compared as unsigned numbers with the sign bit the other way round: GCC 12 vectorises several
+    // chains of a signed minimum of unsigned variables with the unsigned minimum at their end.
+    {"arith.minsi", ints, "(zyx_order($0, $W) < zyx_order($1, $W) ? $0 : $1)"},
+    {"arith.maxsi", ints, "(zyx_order($0, $W) > zyx_order($1, $W) ? $0 : $1)"},
     {"arith.minui", bits, "($0 < $1 ? $0 : $1)"},
     {"arith.maxui", bits, "($0 > $1 ? $0 : $1)"},
     {"arith.mului_extended", narrowInts | just(Element::I32),
@@ -123,6 +125,10 @@ constexpr OpText cOps[] = {
 
 // Each in front of those that use it.
 constexpr Helper cHelpers[] = {
+    {"zyx_order(", R"(static inline uint64_t zyx_order(uint64_t value, int width) {
+  return value ^ UINT64_C(1) << (width - 1);
+}
+)"},
     {"zyx_f32(", R"(static inline float zyx_f32(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);

@@ -126,3 +126,19 @@ kernel.func @piece(%x: !i32) {
   kernel.store %v, %xs[%c1] : i32, !kernel.view<1000xi32, global>
   kernel.return
 }
+
+// A signed minimum is that of unsigned numbers in the same order: GCC 12 gets several chains wrong.
+// CHECK-LABEL: void smaller(
+// CHECK: const uint16_t [[A:v[0-9]+]] = b0[UINT64_C(1)];
+// CHECK: const uint16_t [[B:v[0-9]+]] = b0[UINT64_C(2)];
+// CHECK: = (zyx_order([[A]], 16) < zyx_order([[B]], 16) ? [[A]] : [[B]]);
+kernel.func @smaller(%x: !kernel.buffer<i16, global>) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %xs = kernel.view %x map #all : !kernel.buffer<i16, global> -> !kernel.view<1000xi16, global>
+  %a = kernel.load %xs[%c1] : !kernel.view<1000xi16, global> -> i16
+  %b = kernel.load %xs[%c2] : !kernel.view<1000xi16, global> -> i16
+  %least = arith.minsi %a, %b : i16
+  kernel.store %least, %xs[%c1] : i16, !kernel.view<1000xi16, global>
+  kernel.return
+}
