@@ -18,6 +18,10 @@ namespace {
 constexpr int64_t mostRows = 12;
 /// A factor is packed where each of its elements is used in at least so many tiles.
 constexpr int64_t enoughUses = 4;
+/// Rows up to which a right factor that lies along k is read so instead of being transposed.
+constexpr int64_t mostRowsAlongDepth = 36;
+/// Steps of the contraction at a time where the right factor is read once, in the order in which it lies.
+constexpr int64_t streamedDepth = 16;
 /// A product this small is not worth cutting for another thread.
 constexpr double smallestFlops = 1e6;
 
@@ -91,15 +95,25 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   if (vectors == 2)
     vectors = std::clamp<int64_t>((registers - 1) / (plan.rows + 1), 2, llvm::divideCeil(n, lanes));
   plan.columns = vectors * lanes;
+  // Both factors along k, and few rows: vectors along k, and no transposition.
+  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsComputed &&
+                    m <= mostRowsAlongDepth && k >= 2 * lanes;
+  if (plan.alongDepth) {
+    plan.rows = llvm::divideCeil(m, llvm::divideCeil(m, registers >= 32 ? 4 : 2));
+    plan.columns = std::min({int64_t(8), (registers - 1) / (plan.rows + 1), n});
+  }
 
   // Programs: one per core, or a multiple; columns are cut until a packed block of them fits its budget.
   int64_t depthBudget = std::max<int64_t>(target.l1Bytes * 2 / 3 / (plan.columns * facts.elementBytes), lanes);
   int64_t tilesDown = llvm::divideCeil(m, plan.rows), tilesAcross = llvm::divideCeil(n, plan.columns);
-  plan.packRhs = tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) || !facts.rhsAlongColumns;
+  plan.packRhs = !plan.alongDepth &&
+                 (tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) || !facts.rhsAlongColumns);
   plan.depth = k;
   if (plan.packRhs) {
     int64_t pieces = llvm::divideCeil(k, depthBudget);
     plan.depth = share(k, pieces, lanes);
+  } else if (!plan.alongDepth && facts.rhsAlongColumns && tilesAcross > 1) {
+    plan.depth = std::min(k, streamedDepth);
   }
   int64_t rhsBudget = std::min(target.l2Bytes / 4, target.privateBytes / 2);
   int64_t mostColumns = std::max<int64_t>(rhsBudget / (plan.depth * facts.elementBytes) / plan.columns, 1) * plan.columns;
@@ -128,7 +142,7 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   plan.programColumns = share(n, across, plan.columns);
   plan.programRows = share(m, down, plan.rows);
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
-  plan.packLhs = tilesAcross > 1 && (facts.lhsComputed || !facts.lhsAlongDepth || tilesAcross >= enoughUses);
+  plan.packLhs = !plan.alongDepth && plan.packRhs && tilesAcross > 1 && (facts.lhsComputed || !facts.lhsAlongDepth || tilesAcross >= enoughUses);
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
   plan.rowBlock = std::max<int64_t>(lhsBudget / (plan.depth * facts.elementBytes) / plan.rows, 1) * plan.rows;
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));

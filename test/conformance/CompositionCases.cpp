@@ -128,6 +128,12 @@ static void addMatmuls(std::vector<Case> &cases) {
       addMatmul(cases, dtype, p, false, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, true, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, false, true);
+  // Pieces of the contraction, of factors in every direction; few rows of factors that both lie along it.
+  for (DType dtype : {DType::F32, DType::F64}) {
+    addMatmul(cases, dtype, {65, 530, 100}, true, true);
+    for (const Product p : {Product{2, 100, 65}, Product{5, 40, 33}, Product{19, 70, 21}})
+      addMatmul(cases, dtype, p, false, true);
+  }
   for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
     const std::string suffix = "." + std::string(toString(dtype));
     cases.push_back({"matmul.batched" + suffix, [=](Builder &b) {

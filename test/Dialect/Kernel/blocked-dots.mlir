@@ -78,3 +78,30 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32,
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<24x32xf32>, !kernel.view<24x32xf32, global>
   kernel.return
 }
+
+// Both factors lie along k: twelve sums of sixteen lanes each, whose lanes are added up behind the loops; the
+// last six of seventy steps are under a mask, and count for nothing beyond it.
+// CHECK-LABEL: kernel.func @along_depth
+// CHECK-NOT:   kernel.alloc
+// CHECK:       %[[SUMS:.*]]:12 = scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK-COUNT-6: kernel.load {{.*}} -> vector<16xf32>
+// CHECK-COUNT-12: math.fma {{.*}} : vector<16xf32>
+// CHECK:       kernel.load {{.*}} mask
+// CHECK-NEXT:  arith.select
+// CHECK-COUNT-12: math.fma {{.*}} : vector<16xf32>
+// CHECK-NOT:   math.fma
+// CHECK:       vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<16xf32>
+// CHECK:       kernel.store {{.*}} : f32
+kernel.func @along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.block_step<<2 x 6 along depth, rows 2, depth 70>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[2, 70] strides [70, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2x70xf32, global>
+  %b = kernel.view %w map <[<[70, 12] strides [1, 70]>]> : !kernel.buffer<f32, global> -> !kernel.view<70x12xf32, global>
+  %c = kernel.view %y map <[<[2, 12] strides [12, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2x12xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<2x70xf32, global> -> tensor<2x70xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<70x12xf32, global> -> tensor<70x12xf32>
+  %z = arith.constant dense<0.0> : tensor<2x12xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<2x70xf32>, tensor<70x12xf32> -> tensor<2x12xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<2x12xf32>, !kernel.view<2x12xf32, global>
+  kernel.return
+}

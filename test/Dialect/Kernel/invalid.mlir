@@ -55,6 +55,11 @@
 
 // -----
 
+// expected-error@+1 {{factors read along the contraction are not packed}}
+"test.attr"() {a = #kernel.blocking<4 x 6 along depth, rows 4, depth 8, pack rhs>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{which is no step}}
 "test.attr"() {a = #kernel.schedule<[1 : i32]>} : () -> ()
 

@@ -218,10 +218,12 @@ protected:
         for (unsigned s = pick(3); s; --s)
           steps.push_back("#kernel.stage_step<" + std::to_string(pick(2)) + ", private>");
         if (pick(2)) {
-          unsigned rows = 1 + pick(7);
+          unsigned rows = 1 + pick(7), alongDepth = pick(4) == 0;
           steps.push_back("#kernel.block_step<<" + std::to_string(rows) + " x " + std::to_string(1 + pick(40)) +
-                          ", rows " + std::to_string(rows * (1 + pick(3))) + ", depth " + std::to_string(1 + pick(9)) +
-                          std::array{"", ", pack lhs", ", pack rhs", ", pack lhs rhs"}[pick(4)] + ">>");
+                          (alongDepth ? " along depth" : "") + ", rows " + std::to_string(rows * (1 + pick(3))) +
+                          ", depth " + std::to_string(1 + pick(9)) +
+                          std::array{"", ", pack lhs", ", pack rhs", ", pack lhs rhs"}[alongDepth ? 0 : pick(4)] +
+                          ">>");
         }
       }
       addSteps("loop_step", pick(4));
@@ -581,6 +583,24 @@ TEST_F(LowerTiles, DotInBlocks) {
             if (HasFailure())
               return;
           }
+}
+
+/// Vectors along the contraction, with and without a rest, of factors in either direction.
+TEST_F(LowerTiles, DotAlongDepth) {
+  for (auto [m, n, k] : {std::tuple{3, 14, 35}, {1, 9, 64}, {8, 6, 7}, {5, 1, 40}})
+    for (const char *map : {"", "along"})
+      for (const char *blocks : {"<2 x 6 along depth, rows 2, depth 64", "<4 x 3 along depth, rows 4, depth 20"})
+        for (int64_t vectorBytes : {64, 32, 0}) {
+          std::string right = "<[" + std::to_string(k) + ", " + std::to_string(n) + "] strides [1, " +
+                              std::to_string(k) + "]>";
+          std::string text = product(m, n, k, "f32", "f32", true, *map ? right : "");
+          std::string schedule = std::string("#kernel.block_step<") + blocks + ">>";
+          SCOPED_TRACE(text + "\nschedule: " + schedule + "\nvector bytes: " + std::to_string(vectorBytes));
+          bool ran = runs(text, schedule, vectorBytes);
+          EXPECT_TRUE(ran) << refusal;
+          if (HasFailure())
+            return;
+        }
 }
 
 TEST_F(LowerTiles, DotInBatches) {

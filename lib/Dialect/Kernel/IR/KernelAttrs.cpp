@@ -211,10 +211,16 @@ LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 Attribute BlockingAttr::parse(AsmParser &parser, Type) {
   int64_t rows, columns, rowBlock, depth;
-  bool packLhs = false, packRhs = false;
+  bool packLhs = false, packRhs = false, alongDepth = false;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseInteger(rows) || parser.parseKeyword("x") || parser.parseInteger(columns) ||
-      parser.parseComma() || parser.parseKeyword("rows") || parser.parseInteger(rowBlock) || parser.parseComma() ||
+  if (parser.parseLess() || parser.parseInteger(rows) || parser.parseKeyword("x") || parser.parseInteger(columns))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("along"))) {
+    if (parser.parseKeyword("depth"))
+      return {};
+    alongDepth = true;
+  }
+  if (parser.parseComma() || parser.parseKeyword("rows") || parser.parseInteger(rowBlock) || parser.parseComma() ||
       parser.parseKeyword("depth") || parser.parseInteger(depth))
     return {};
   if (succeeded(parser.parseOptionalComma())) {
@@ -227,22 +233,25 @@ Attribute BlockingAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<BlockingAttr>(loc, parser.getContext(), rows, columns, rowBlock, depth, packLhs, packRhs);
+  return parser.getChecked<BlockingAttr>(loc, parser.getContext(), rows, columns, rowBlock, depth, packLhs, packRhs,
+                                        alongDepth);
 }
 
 void BlockingAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getRows() << " x " << getColumns() << ", rows " << getRowBlock() << ", depth " << getDepth();
+  printer << "<" << getRows() << " x " << getColumns() << (getAlongDepth() ? " along depth" : "") << ", rows " << getRowBlock() << ", depth " << getDepth();
   if (getPackLhs() || getPackRhs())
     printer << ", pack" << (getPackLhs() ? " lhs" : "") << (getPackRhs() ? " rhs" : "");
   printer << ">";
 }
 
 LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
-                                   int64_t rowBlock, int64_t depth, bool, bool) {
+                                   int64_t rowBlock, int64_t depth, bool packLhs, bool packRhs, bool alongDepth) {
   if (rows <= 0 || columns <= 0 || rowBlock <= 0 || depth <= 0)
     return emitError() << "blocks of a dot must have a positive size";
   if (rowBlock % rows != 0)
     return emitError() << "blocks of " << rowBlock << " rows are not a multiple of tiles of " << rows;
+  if (alongDepth && (packLhs || packRhs))
+    return emitError() << "factors read along the contraction are not packed";
   return success();
 }
 

@@ -32,7 +32,10 @@ public:
     int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
     lanes = std::max<int64_t>(t.machine.vectorBytes / bytes, 1);
     // The vectors of a narrow result are no wider than it.
-    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(t.axes.extent(n), 1)));
+    Axis along = blocking.getAlongDepth() ? k : n;
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(t.axes.extent(along), 1)));
+    if (blocking.getAlongDepth())
+      depthLanes = std::exchange(lanes, 1);
   }
 
   FailureOr<bool> emit() {
@@ -287,14 +290,34 @@ private:
     return {std::nullopt, count};
   }
 
-  /// Panels of `columns` columns, each with all rows of the piece.
+  /// Panels of `columns` columns, each with all rows of the piece. Where rows of the factor lie along columns
+  /// a few of them are read at a time across all panels, in the order in which memory likes to be read.
   LogicalResult packRhs(Point at, Depth piece) {
+    Extent count = extentOf(piece.count);
+    if (packer.contiguous(dot.getRhs(), k, n) == k)
+      return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
+    constexpr int64_t rowsAtOnce = 8;
+    if (count.constant && *count.constant <= rowsAtOnce)
+      return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
+    return t.emitLoop(0, count, rowsAtOnce, {}, loc, [&](Value row, Accumulators) -> FailureOr<Accumulators> {
+      Extent some{rowsAtOnce};
+      if (!count.constant || *count.constant % rowsAtOnce != 0) {
+        Value left = arith::SubIOp::create(t.builder, loc, t.materialise(count, loc), row);
+        some = {std::nullopt,
+                arith::MinSIOp::create(t.builder, loc, left, t.evaluator.constantIndex(rowsAtOnce, loc))};
+      }
+      if (failed(packPanels(at, t.evaluator.addIndex(piece.start, row, loc), row, some)))
+        return failure();
+      return Accumulators();
+    });
+  }
+
+  /// `count` rows of all panels, from row `start` of the factor and `row` of the panels on.
+  LogicalResult packPanels(Point at, Value start, Value row, Extent count) {
     return overPieces(columns, [&](Value column, int64_t width) {
       Value panel = panelOf(column);
-      auto place = [&](Value r, Value c) { return SmallVector<Value>{panel, r, c}; };
-      return packer.pack({dot.getRhs(), k, n, at, piece.start, column, extentOf(piece.count), {width}, element,
-                          rhsMemory, place},
-                         lanes);
+      auto place = [&](Value r, Value c) { return SmallVector<Value>{panel, t.evaluator.addIndex(row, r, loc), c}; };
+      return packer.pack({dot.getRhs(), k, n, at, start, column, count, {width}, element, rhsMemory, place}, lanes);
     });
   }
 
@@ -363,7 +386,30 @@ private:
         return failure();
       return widenFactor(t.builder, loc, *value, element);
     };
-    sums = emitMicroKernel(t.builder, loc, tile, piece.count, *sums, {lhs, rhs});
+    // Both factors in vectors along k; lanes that do not exist must not count, whatever is made of them.
+    auto alongDepth = [&](Value factor, Point point, Value i, bool isPartial) -> FailureOr<Value> {
+      t.setLanes(point, k, i, depthLanes, extentOf(piece.count), isPartial, loc);
+      point.positions[k] = t.evaluator.addIndex(piece.start, i, loc);
+      FailureOr<Value> value = t.evaluator.evaluateVector(factor, point);
+      if (failed(value))
+        return failure();
+      Value wide = widenFactor(t.builder, loc, *value, element);
+      if (!point.mask)
+        return wide;
+      Value none = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(wide.getType()));
+      return arith::SelectOp::create(t.builder, loc, point.mask, wide, none).getResult();
+    };
+    auto lhsAlong = [&](int64_t r, Value i, bool isPartial) {
+      return alongDepth(dot.getLhs(), rowPoint(at, r), i, isPartial);
+    };
+    auto rhsAlong = [&](Value i, int64_t c, bool isPartial) {
+      return alongDepth(dot.getRhs(), columnPoints[c], i, isPartial);
+    };
+    if (depthLanes)
+      sums = emitMicroKernelAlongDepth(t.builder, loc, {height, width, depthLanes}, piece.count, *sums,
+                                       {lhsAlong, rhsAlong});
+    else
+      sums = emitMicroKernel(t.builder, loc, tile, piece.count, *sums, {lhs, rhs});
     if (failed(sums))
       return failure();
     auto keep = [&]() -> FailureOr<Accumulators> {
@@ -446,7 +492,8 @@ private:
   unsigned rank;
   Type element;
   Axis m, n, k;
-  int64_t lanes, depth = 0;
+  /// Lanes along columns; those along the contraction where vectors lie so, and columns have one then.
+  int64_t lanes, depthLanes = 0, depth = 0;
   Cut rows, columns;
   /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
   Value lhsMemory, rhsMemory;

@@ -32,6 +32,12 @@ static Value multiplyAdd(OpBuilder &builder, Location loc, Value a, Value b, Val
   return arith::AddIOp::create(builder, loc, sum, arith::MulIOp::create(builder, loc, a, b));
 }
 
+static Value add(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a.getType())))
+    return arith::AddFOp::create(builder, loc, a, b);
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
 FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, Location loc, MicroTile tile,
                                                            Value depth, ValueRange sums,
                                                            const MicroFactors &factors) {
@@ -62,4 +68,70 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, L
   }
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
+}
+
+/// The lanes of a vector added up by halves; the last two as scalars (see NestEmitter::acrossLanes).
+static Value sumLanes(OpBuilder &builder, Location loc, Value vector) {
+  int64_t width = cast<VectorType>(vector.getType()).getNumElements();
+  while (width > 2) {
+    width /= 2;
+    SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width));
+    SmallVector<int64_t> high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
+    vector = add(builder, loc, vector::ShuffleOp::create(builder, loc, vector, vector, low),
+                 vector::ShuffleOp::create(builder, loc, vector, vector, high));
+  }
+  Value first = vector::ExtractOp::create(builder, loc, vector, int64_t(0));
+  return add(builder, loc, first, vector::ExtractOp::create(builder, loc, vector, int64_t(1)));
+}
+
+FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernelAlongDepth(OpBuilder &builder, Location loc, MicroTile tile,
+                                                                     Value depth, ValueRange sums,
+                                                                     const AlongDepthFactors &factors) {
+  Type element = sums.front().getType();
+  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Type type = tile.lanes > 1 ? VectorType::get(tile.lanes, element) : element;
+  Value none = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  SmallVector<Value> partial(sums.size(), none);
+  auto loopFrom = [&](Value low, Value high, bool isPartial) -> LogicalResult {
+    auto loop = scf::ForOp::create(builder, loc, low, high, index(tile.lanes), partial);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    Value k = loop.getInductionVar();
+    SmallVector<Value> row, next(loop.getRegionIterArgs());
+    for (int64_t c = 0; c < tile.vectors; ++c) {
+      FailureOr<Value> factor = factors.rhs(k, c, isPartial);
+      if (failed(factor))
+        return failure();
+      row.push_back(*factor);
+    }
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      FailureOr<Value> factor = factors.lhs(r, k, isPartial);
+      if (failed(factor))
+        return failure();
+      for (int64_t c = 0; c < tile.vectors; ++c) {
+        Value &sum = next[r * tile.vectors + c];
+        sum = multiplyAdd(builder, loc, *factor, row[c], sum);
+      }
+    }
+    scf::YieldOp::create(builder, loc, next);
+    partial.assign(loop.getResults().begin(), loop.getResults().end());
+    return success();
+  };
+  std::optional<int64_t> known = getConstantIntValue(depth);
+  Value whole = depth;
+  if (known)
+    whole = index(*known - *known % tile.lanes);
+  else if (tile.lanes > 1)
+    whole = arith::SubIOp::create(builder, loc, depth,
+                                  arith::RemUIOp::create(builder, loc, depth, index(tile.lanes)));
+  if (failed(loopFrom(index(0), whole, false)))
+    return failure();
+  // At most one round: what is left.
+  if (tile.lanes > 1 && (!known || *known % tile.lanes != 0))
+    if (failed(loopFrom(whole, depth, true)))
+      return failure();
+  SmallVector<Value> results;
+  for (auto [sum, vector] : llvm::zip(sums, partial))
+    results.push_back(add(builder, loc, sum, tile.lanes > 1 ? sumLanes(builder, loc, vector) : vector));
+  return results;
 }

@@ -30,6 +30,20 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitMicroKernel(mlir::OpBuilder 
                                                                 MicroTile tile, mlir::Value depth,
                                                                 mlir::ValueRange sums, const MicroFactors &factors);
 
+/// Vectors of `lanes` elements along k of both factors, from step `k` on; lanes behind the end are zero.
+struct AlongDepthFactors {
+  llvm::function_ref<mlir::FailureOr<mlir::Value>(int64_t row, mlir::Value k, bool partial)> lhs;
+  llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value k, int64_t column, bool partial)> rhs;
+};
+
+/// The same for factors that both lie along k: a vector of partial sums per element of the tile, of which
+/// `vectors` counts columns, and the lanes of each added up at the end. `depth` is a number or a value; `sums`
+/// are scalars.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitMicroKernelAlongDepth(mlir::OpBuilder &builder, mlir::Location loc,
+                                                                          MicroTile tile, mlir::Value depth,
+                                                                          mlir::ValueRange sums,
+                                                                          const AlongDepthFactors &factors);
+
 /// A factor of a dot, converted to the element type in which products are summed up.
 mlir::Value widenFactor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type element);
 

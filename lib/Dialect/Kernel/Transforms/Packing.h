@@ -34,9 +34,10 @@ public:
   /// are transposed in registers.
   mlir::LogicalResult pack(const PackedBox &box, int64_t lanes);
 
-private:
   /// The one of two axes along which more of the tile's loads are contiguous, if there is one.
   std::optional<Axis> contiguous(mlir::Value tile, Axis a, Axis b);
+
+private:
   mlir::LogicalResult copy(const PackedBox &box, int64_t lanes);
   mlir::LogicalResult transpose(const PackedBox &box, int64_t lanes);
   /// Whole pieces of `step`, then what is left as one more.

@@ -159,10 +159,15 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     in panels of `columns`; of the left one `rowBlock` rows by `depth`, a multiple of `rows`. A factor that
     is not packed is evaluated where it is used.
 
+    With `along depth` vectors run along the contraction instead of the columns, and the lanes of each sum
+    are added up at the end of a piece; nothing is packed.
+
     `#kernel.blocking<12 x 32, rows 96, depth 256, pack rhs>`
+    `#kernel.blocking<4 x 6 along depth, rows 4, depth 1024>`
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$rowBlock, "int64_t":$depth,
-    DefaultValuedParameter<"bool", "false">:$packLhs, DefaultValuedParameter<"bool", "false">:$packRhs);
+    DefaultValuedParameter<"bool", "false">:$packLhs, DefaultValuedParameter<"bool", "false">:$packRhs,
+    DefaultValuedParameter<"bool", "false">:$alongDepth);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
