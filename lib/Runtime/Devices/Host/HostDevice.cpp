@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../../Loading.h"
 #include "Host.h"
 
 using namespace zyx;
@@ -10,63 +11,39 @@ using artifact::Artifact;
 
 namespace {
 
-class HostProgram : public Program {
+class HostProgram : public LoadedProgram {
 public:
   HostProgram(Device &owner, ThreadPool &threads, Artifact source, HostCode code,
               std::shared_ptr<Buffer> constants)
-      : owner(owner), threads(threads), source(std::move(source)), code(std::move(code)),
-        blob(std::move(constants)) {}
+      : LoadedProgram(owner, std::move(source), std::move(constants)), threads(threads),
+        code(std::move(code)) {}
 
-  Device &device() const override { return owner; }
-  const Artifact &artifact() const override { return source; }
-  const Buffer &constants() const override { return *blob; }
   std::unique_ptr<Replay> record() const override {
-    return recordHost(source, code.functions(), threads, owner.queue());
+    return recordHost(source, code.functions(), threads, device().queue());
   }
 
 private:
-  Device &owner;
   ThreadPool &threads;
-  Artifact source;
   HostCode code;
-  std::shared_ptr<Buffer> blob;
 };
 
-class HostDevice : public Device {
+class HostDevice : public LoadingDevice {
 public:
   HostDevice(std::string name, uint64_t memoryLimit, std::shared_ptr<ThreadPool> threads,
              std::unique_ptr<Queue> submissions)
-      : deviceName(std::move(name)), memory(createHostPool(memoryLimit)),
-        threads(std::move(threads)), submissions(std::move(submissions)) {}
+      : LoadingDevice(std::move(name), createHostPool(memoryLimit)), threads(std::move(threads)),
+        submissions(std::move(submissions)) {}
 
-  const std::string &name() const override { return deviceName; }
-  std::shared_ptr<MemoryPool> pool() const override { return memory; }
   Queue &queue() override { return *submissions; }
 
-  Result<std::shared_ptr<Program>> load(Artifact artifact) override {
-    Result<std::shared_ptr<Program>> program = tryLoad(std::move(artifact));
-    if (!program)
-      return program.status().withDevice(deviceName);
-    return program;
-  }
-
 private:
-  Result<std::shared_ptr<Program>> tryLoad(Artifact artifact) {
-    ZYX_RETURN_IF_ERROR(artifact.verify());
+  Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {
     ZYX_ASSIGN_OR_RETURN(HostCode code, HostCode::load(artifact));
-    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants,
-                         Buffer::allocate(memory, artifact.constants.size()));
-    ZYX_RETURN_IF_ERROR(constants->write(artifact.constants));
-    // Both are elsewhere now.
-    artifact.constants = {};
-    for (artifact::CodeBlob &blob : artifact.code)
-      blob.bytes = {};
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, placeConstants(artifact));
     return std::shared_ptr<Program>(std::make_shared<HostProgram>(
         *this, *threads, std::move(artifact), std::move(code), std::move(constants)));
   }
 
-  std::string deviceName;
-  std::shared_ptr<MemoryPool> memory;
   std::shared_ptr<ThreadPool> threads;
   // Destroyed first: its work uses the others.
   std::unique_ptr<Queue> submissions;

@@ -278,29 +278,23 @@ void SimulatedReplay::submit(std::vector<Point> wait, std::vector<Point> after, 
   scheduler.submit(device, std::move(batch.works));
 }
 
-class SimulatedProgram : public Program {
+class SimulatedProgram : public LoadedProgram {
 public:
   SimulatedProgram(Device &owner, Scheduler &scheduler, unsigned index, ThreadPool &threads,
                    Artifact source, HostCode code, std::shared_ptr<Buffer> constants)
-      : owner(owner), scheduler(scheduler), index(index), threads(threads),
-        source(std::move(source)), code(std::move(code)), blob(std::move(constants)) {}
+      : LoadedProgram(owner, std::move(source), std::move(constants)), scheduler(scheduler),
+        index(index), threads(threads), code(std::move(code)) {}
 
-  Device &device() const override { return owner; }
-  const Artifact &artifact() const override { return source; }
-  const Buffer &constants() const override { return *blob; }
   std::unique_ptr<Replay> record() const override {
     return std::make_unique<SimulatedReplay>(
-        scheduler, index, source, recordHost(source, code.functions(), threads, owner.queue()));
+        scheduler, index, source, recordHost(source, code.functions(), threads, device().queue()));
   }
 
 private:
-  Device &owner;
   Scheduler &scheduler;
   unsigned index;
   ThreadPool &threads;
-  Artifact source;
   HostCode code;
-  std::shared_ptr<Buffer> blob;
 };
 
 } // namespace
@@ -308,30 +302,18 @@ private:
 SimulatedDevice::SimulatedDevice(std::shared_ptr<SimulatedWorld> itsWorld,
                                  std::shared_ptr<ThreadPool> threads, unsigned index,
                                  const SimulationOptions &options)
-    : world(std::move(itsWorld)), threads(std::move(threads)), index(index),
-      deviceName(Scheduler::nameOf(index)),
-      memory(std::make_shared<SimulatedPool>(world->scheduler, index, options.memoryLimit)) {
+    : LoadingDevice(Scheduler::nameOf(index),
+                    std::make_shared<SimulatedPool>(itsWorld->scheduler, index,
+                                                    options.memoryLimit)),
+      world(std::move(itsWorld)), threads(std::move(threads)), index(index) {
   for (unsigned i = 0; i < options.queues; ++i)
     queues.push_back(std::make_unique<SimulatedQueue>(world->scheduler, index, i));
 }
 
-Result<std::shared_ptr<Program>> SimulatedDevice::load(Artifact artifact) {
-  Result<std::shared_ptr<Program>> program = tryLoad(std::move(artifact));
-  if (!program)
-    return program.status().withDevice(deviceName);
-  return program;
-}
-
-Result<std::shared_ptr<Program>> SimulatedDevice::tryLoad(Artifact artifact) {
+Result<std::shared_ptr<Program>> SimulatedDevice::loadVerified(Artifact artifact) {
   ZYX_RETURN_IF_ERROR(world->scheduler->lost(index));
-  ZYX_RETURN_IF_ERROR(artifact.verify());
   ZYX_ASSIGN_OR_RETURN(HostCode code, HostCode::load(artifact));
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants,
-                       Buffer::allocate(memory, artifact.constants.size()));
-  ZYX_RETURN_IF_ERROR(constants->write(artifact.constants));
-  artifact.constants = {};
-  for (artifact::CodeBlob &blob : artifact.code)
-    blob.bytes = {};
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, placeConstants(artifact));
   return std::shared_ptr<Program>(std::make_shared<SimulatedProgram>(
       *this, *world->scheduler, index, *threads, std::move(artifact), std::move(code),
       std::move(constants)));

@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_SIMULATED_SIMULATEDDEVICE_H
 #define ZYX_LIB_RUNTIME_DEVICES_SIMULATED_SIMULATEDDEVICE_H
 
+#include "../../Loading.h"
 #include "../../Thread.h"
 #include "Scheduler.h"
 
@@ -20,25 +21,20 @@ struct SimulatedWorld {
   }
 };
 
-class SimulatedDevice : public Device {
+class SimulatedDevice : public LoadingDevice {
 public:
   SimulatedDevice(std::shared_ptr<SimulatedWorld> world, std::shared_ptr<ThreadPool> threads,
                   unsigned index, const SimulationOptions &options);
 
-  const std::string &name() const override { return deviceName; }
-  std::shared_ptr<MemoryPool> pool() const override { return memory; }
   Queue &queue() override { return *queues[0]; }
   Queue &queue(unsigned number) { return *queues[number]; }
-  Result<std::shared_ptr<Program>> load(artifact::Artifact artifact) override;
 
 private:
-  Result<std::shared_ptr<Program>> tryLoad(artifact::Artifact artifact);
+  Result<std::shared_ptr<Program>> loadVerified(artifact::Artifact artifact) override;
 
   std::shared_ptr<SimulatedWorld> world;
   std::shared_ptr<ThreadPool> threads;
   unsigned index;
-  std::string deviceName;
-  std::shared_ptr<MemoryPool> memory;
   std::vector<std::unique_ptr<Queue>> queues;
 };
 

@@ -1,0 +1,56 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "PoolLedger.h"
+
+#include <algorithm>
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+PoolUsage PoolLedger::usage() const {
+  std::lock_guard lock(mutex);
+  return counts;
+}
+
+Status PoolLedger::unknown() const {
+  return Status::invalidArgument("pool " + pool + " has no such allocation");
+}
+
+Result<Allocation>
+PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take) {
+  std::lock_guard lock(mutex);
+  const bool fits = size <= counts.limit - counts.inUse;
+  const std::optional<uint64_t> handle = fits ? take() : std::nullopt;
+  if (!handle)
+    return Status::outOfMemory("pool " + pool + " holds " + std::to_string(counts.inUse) + " of " +
+                               std::to_string(counts.limit) + " bytes and cannot give " +
+                               std::to_string(size) + " more");
+  live.emplace(*handle, size);
+  counts.inUse += size;
+  counts.highWater = std::max(counts.highWater, counts.inUse);
+  return Allocation{*handle, size};
+}
+
+Status PoolLedger::deallocate(const Allocation &allocation) {
+  std::lock_guard lock(mutex);
+  const auto found = live.find(allocation.handle);
+  if (found == live.end())
+    return unknown();
+  counts.inUse -= found->second;
+  live.erase(found);
+  return Status::ok();
+}
+
+Status PoolLedger::check(const Allocation &allocation, uint64_t offset, uint64_t size) const {
+  std::lock_guard lock(mutex);
+  const auto found = live.find(allocation.handle);
+  if (found == live.end())
+    return unknown();
+  if (offset > found->second || size > found->second - offset)
+    return Status::invalidArgument("a copy of " + std::to_string(size) + " bytes at byte " +
+                                   std::to_string(offset) + " leaves an allocation of " +
+                                   std::to_string(found->second));
+  return Status::ok();
+}
