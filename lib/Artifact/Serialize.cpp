@@ -3,17 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
-#include "zyx/Base/Bytes.h"
-#include "zyx/Base/Hash.h"
+#include "zyx/Base/Envelope.h"
 
 using namespace zyx;
 using namespace zyx::artifact;
 
 namespace {
 
-constexpr std::string_view magic = "\x7fZYXPLAN";
-/// What precedes the checked part: magic, format version, checksum.
-constexpr size_t contentOffset = magic.size() + 4 + 16;
+constexpr Envelope envelope{"\x7fZYXPLAN", formatVersion, Envelope::Checksum::Bits128};
 enum class Tag : uint8_t { Launch = 0, Copy = 1, Fill = 2, Loop = 3 };
 
 // Each type has a `put` and a `get` that name the same fields in the same order. After a failure
@@ -259,24 +256,21 @@ Status getContents(ByteReader &from, Artifact &artifact) {
 }
 
 Status read(std::span<const std::byte> bytes, Artifact &artifact) {
-  ByteReader from(bytes);
-  std::string start(magic.size(), '\0');
-  for (char &c : start)
-    c = static_cast<char>(from.u8("magic"));
-  if (start != magic)
+  const Envelope::Opened opened = envelope.open(bytes);
+  if (opened.state == Envelope::State::OtherMark)
     return Status::dataCorruption("not a zyx artifact");
-  const uint32_t version = from.u32("format version");
-  const Hash128 checksum = {from.u64("checksum"), from.u64("checksum")};
+  ZYX_RETURN_IF_ERROR(opened.cut);
+  ByteReader from(opened.contents);
   const std::string producer = from.string("version of zyx");
-  if (from.status().isOk() && version != formatVersion)
+  if (from.status().isOk() && opened.state == Envelope::State::OtherVersion)
     return Status::unsupported("written by zyx " + producer + " in format version " +
-                               std::to_string(version) + "; zyx " ZYX_VERSION " reads version " +
-                               std::to_string(formatVersion));
+                               std::to_string(opened.version) + "; zyx " ZYX_VERSION
+                               " reads version " + std::to_string(formatVersion));
   const std::span<const std::byte> contents = from.blob("contents");
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
     return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the artifact");
-  if (hashBytes(bytes.subspan(contentOffset)) != checksum)
+  if (opened.state == Envelope::State::Damaged)
     return Status::dataCorruption("the checksum does not match: the artifact is corrupt");
   ByteReader contentReader(contents);
   return getContents(contentReader, artifact);
@@ -303,18 +297,7 @@ std::vector<std::byte> Artifact::serialize() const {
   ByteWriter checked;
   checked.string(ZYX_VERSION);
   checked.blob(contents.view());
-
-  ByteWriter whole;
-  for (char c : magic)
-    whole.u8(static_cast<uint8_t>(c));
-  whole.u32(formatVersion);
-  const Hash128 checksum = hashBytes(checked.view());
-  whole.u64(checksum.high);
-  whole.u64(checksum.low);
-  std::vector<std::byte> bytes = whole.take();
-  const auto rest = checked.view();
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
+  return envelope.seal(checked.view());
 }
 
 Result<Artifact> Artifact::deserialize(std::span<const std::byte> bytes, std::string_view name) {

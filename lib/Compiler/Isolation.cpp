@@ -4,9 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Isolation.h"
 
-#include "zyx/Base/Bytes.h"
 #include "zyx/Base/ChildProcess.h"
-#include "zyx/Base/Hash.h"
+#include "zyx/Base/Envelope.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
@@ -28,8 +27,8 @@ namespace {
 
 // A request: "ZYXQ", u32 version, u64 bytes of memory, u64 seconds, u8 kind, its arguments.
 // An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result.
-constexpr uint32_t requestMagic = 0x5158595a, answerMagic = 0x5258595a;
-constexpr uint32_t protocolVersion = 2;
+constexpr uint32_t requestMagic = 0x5158595a, protocolVersion = 2;
+constexpr Envelope answerEnvelope{"ZYXR", protocolVersion, Envelope::Checksum::Bits64};
 enum class Kind : uint8_t { Parse = 0, Compile = 1 };
 
 constexpr uint64_t defaultMemory = uint64_t(16) << 30;
@@ -94,11 +93,10 @@ std::string lastWords(std::string text) {
 }
 
 Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result) {
-  ByteReader from(bytes);
-  const bool known = from.u32("magic") == answerMagic && from.u32("version") == protocolVersion;
-  const uint64_t checksum = from.u64("checksum");
-  if (!known || !from.status() || hash64(bytes.subspan(16)) != checksum)
+  const Envelope::Opened opened = answerEnvelope.open(bytes);
+  if (opened.state != Envelope::State::Whole)
     return Status::internal("the compiler's child process wrote no answer");
+  ByteReader from(opened.contents);
   const uint32_t code = from.u32("code");
   std::string message = from.string("message");
   result.graphs.resize(from.count("graphs", 8));
@@ -247,13 +245,7 @@ std::vector<std::byte> encode(const zyx_compiler_result &result) {
     body.u64(span.nanoseconds);
   }
   body.string(result.remarks);
-  ByteWriter whole;
-  whole.u32(answerMagic);
-  whole.u32(protocolVersion);
-  whole.u64(hash64(body.view()));
-  std::vector<std::byte> bytes = whole.take();
-  bytes.insert(bytes.end(), body.view().begin(), body.view().end());
-  return bytes;
+  return answerEnvelope.seal(body.view());
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "AttributeBytes.h"
 
+#include "zyx/Base/Envelope.h"
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -14,8 +16,7 @@ namespace zyx::graph {
 //   "ZYXG", u32 version, u64 XXH3 of all that follows,
 //   entry name, file names, bodies in this form, nodes, inputs, outputs; each list with a u64 count
 //   before it.
-static constexpr uint32_t magic = 0x4758595a;
-static constexpr uint32_t version = 4;
+static constexpr Envelope envelope{"ZYXG", 4, Envelope::Checksum::Bits64};
 
 /// Location files are numbered from 1 in the table of file names; 0 is no file.
 static constexpr uint32_t noFile = 0;
@@ -78,14 +79,7 @@ std::vector<std::byte> Graph::serialize() const {
     body.string(output.name);
     body.u32(output.node);
   }
-
-  ByteWriter file;
-  file.u32(magic);
-  file.u32(version);
-  file.u64(hash64(body.view()));
-  std::vector<std::byte> bytes = file.take();
-  bytes.insert(bytes.end(), body.view().begin(), body.view().end());
-  return bytes;
+  return envelope.seal(body.view());
 }
 
 static Status corrupt(std::string reason) {
@@ -133,16 +127,21 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes) { return dese
 Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
   if (depth > maxBodyDepth)
     return corrupt("more than " + std::to_string(maxBodyDepth) + " bodies are inside of each other");
-  ByteReader reader(bytes);
-  if (reader.u32("the mark of a graph") != magic && reader.status().isOk())
+  const Envelope::Opened opened = envelope.open(bytes);
+  switch (opened.state) {
+  case Envelope::State::Whole:
+    break;
+  case Envelope::State::Cut:
+    return corrupt(opened.cut.message());
+  case Envelope::State::OtherMark:
     return corrupt("the bytes are not a graph");
-  const uint32_t found = reader.u32("the version");
-  if (found != version && reader.status().isOk())
-    return corrupt("the bytes have version " + std::to_string(found) + ", this build reads " +
-                   std::to_string(version));
-  const uint64_t checksum = reader.u64("the checksum");
-  if (reader.status().isOk() && checksum != hash64(bytes.last(reader.remaining())))
+  case Envelope::State::OtherVersion:
+    return corrupt("the bytes have version " + std::to_string(opened.version) +
+                   ", this build reads " + std::to_string(envelope.version));
+  case Envelope::State::Damaged:
     return corrupt("the checksum does not match: the bytes are damaged");
+  }
+  ByteReader reader(opened.contents);
 
   Graph graph;
   graph.name = reader.string("the entry's name");

@@ -5,7 +5,7 @@
 #include "zyx/Session/Cache.h"
 
 #include "zyx/Artifact/Artifact.h"
-#include "zyx/Base/Bytes.h"
+#include "zyx/Base/Envelope.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
 
@@ -29,9 +29,7 @@ namespace {
 // The byte form of an entry:
 //   magic, u32 version, XXH3-128 of all that follows,
 //   key, tools with a u64 count before them, u64 kernels, remarks, artifact.
-constexpr std::string_view magic = "\x7fZYXKEEP";
-constexpr uint32_t formatVersion = 1;
-constexpr size_t checkedOffset = magic.size() + 4 + 16;
+constexpr Envelope envelope{"\x7fZYXKEEP", 1, Envelope::Checksum::Bits128};
 
 constexpr const char *suffix = ".zyxc";
 /// What writeFileAtomically leaves behind where a process ends in the middle.
@@ -56,28 +54,23 @@ std::vector<std::byte> CacheEntry::serialize() const {
   checked.u64(numKernels);
   checked.string(remarks);
   checked.blob(artifact);
-
-  ByteWriter whole;
-  for (char c : magic)
-    whole.u8(static_cast<uint8_t>(c));
-  whole.u32(formatVersion);
-  const Hash128 checksum = hashBytes(checked.view());
-  whole.u64(checksum.high);
-  whole.u64(checksum.low);
-  std::vector<std::byte> bytes = whole.take();
-  bytes.insert(bytes.end(), checked.view().begin(), checked.view().end());
-  return bytes;
+  return envelope.seal(checked.view());
 }
 
 Result<CacheEntry> CacheEntry::deserialize(std::span<const std::byte> bytes) {
-  if (bytes.size() < checkedOffset || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+  const Envelope::Opened opened = envelope.open(bytes);
+  switch (opened.state) {
+  case Envelope::State::Whole:
+    break;
+  case Envelope::State::Cut:
+  case Envelope::State::OtherMark:
     return corrupt("is none, or is cut");
-  ByteReader from(bytes.subspan(magic.size()));
-  if (from.u32("format version") != formatVersion)
+  case Envelope::State::OtherVersion:
     return corrupt("is of another format version");
-  const Hash128 checksum = {from.u64("checksum"), from.u64("checksum")};
-  if (hashBytes(bytes.subspan(checkedOffset)) != checksum)
+  case Envelope::State::Damaged:
     return corrupt("the checksum does not match");
+  }
+  ByteReader from(opened.contents);
   CacheEntry entry;
   entry.key = from.string("key");
   // A path and an identity have a length each.
