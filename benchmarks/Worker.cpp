@@ -42,6 +42,8 @@ Contender make(const std::vector<std::string> &arguments, json &details) {
     return blasContender(arguments.at(2), arguments.size() > 3 ? arguments[3] : "");
   if (arguments[0] == "onednn")
     return onednnContender();
+  if (arguments[0] == "pool")
+    return poolContender(threads);
   if (arguments[0] == "triad")
     return triadContender(threads);
   throw std::runtime_error("no contender " + arguments[0]);

@@ -58,6 +58,8 @@ Contender zyxContender(unsigned threads, nlohmann::json &details);
 /// `library` is a path for dlopen, `prefix` stands before its cblas functions.
 Contender blasContender(const std::string &library, const std::string &prefix);
 Contender onednnContender();
+/// Forks of the runtime's pool that do next to nothing.
+Contender poolContender(unsigned threads);
 /// STREAM's triad with as many bytes of traffic as the task, by plain and by streaming stores.
 Contender triadContender(unsigned threads);
 

@@ -213,6 +213,18 @@ static std::vector<MissedEdge> findMissedEdges(const GroupGraph &graph) {
   return missed;
 }
 
+/// The value that takes the place of one that is returned or that a loop reads. Reshapes of it stay
+/// outside of groups.
+static Value replace(Value value, const IRMapping &results, OpBuilder &builder) {
+  if (Value result = results.lookupOrNull(value))
+    return result;
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  if (!reshape || zyx::search::getStored(value) == value)
+    return value;
+  Value x = replace(reshape.getX(), results, builder);
+  return ReshapeOp::create(builder, reshape.getLoc(), reshape.getType(), x);
+}
+
 static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp entry) {
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
@@ -223,8 +235,9 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
   for (GroupGraph::GroupId id : graph.sort()) {
     if (LoopOp loop = graph.getLoop(id)) {
       loop->moveBefore(terminator);
+      OpBuilder before(loop);
       for (OpOperand &operand : loop->getOpOperands())
-        operand.set(results.lookupOrDefault(operand.get()));
+        operand.set(replace(operand.get(), results, before));
       continue;
     }
     const GroupGraph::Ops &members = graph.getMembers(id);
@@ -250,7 +263,7 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
           << describe(*space, members, outputs.size());
   }
   for (OpOperand &operand : terminator->getOpOperands())
-    operand.set(results.lookupOrDefault(operand.get()));
+    operand.set(replace(operand.get(), results, builder));
   zyx::search::eraseUnused(block);
 }
 

@@ -22,11 +22,20 @@ static constexpr int64_t maxReadFactor = 2;
 
 static bool isLeaf(Operation *op) { return isa<ConstantOp, IotaOp, ParameterOp>(op); }
 
+Value zyx::search::getStored(Value value) {
+  Value source = value;
+  while (auto reshape = source.getDefiningOp<ReshapeOp>())
+    source = reshape.getX();
+  Operation *op = source.getDefiningOp();
+  return op && !isLeaf(op) && !isView(op) ? source : value;
+}
+
 GroupGraph::GroupGraph(Block &block) {
   for (Operation &op : block)
     if (isa<LoopOp>(op) || &op == block.getTerminator())
       for (Value value : op.getOperands())
-        if (Operation *source = value.getDefiningOp(); source && !isa<ParameterOp>(source))
+        if (Operation *source = getStored(value).getDefiningOp();
+            source && !isa<ParameterOp>(source))
           returned.insert(source);
   for (Operation &op : block.without_terminator()) {
     if ((isLeaf(&op) || isView(&op)) && !returned.contains(&op))
@@ -39,7 +48,8 @@ GroupGraph::GroupGraph(Block &block) {
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
       // A loop reads what is stored: views and leaves themselves.
-      Operation *source = (isa<LoopOp>(op) ? operand : getViewSource(operand)).getDefiningOp();
+      Operation *source =
+          (isa<LoopOp>(op) ? getStored(operand) : getViewSource(operand)).getDefiningOp();
       if (!source || (isa<LoopOp>(op) ? !homes.contains(source) : isLeaf(source)) ||
           llvm::is_contained(producers[&op], source))
         continue;

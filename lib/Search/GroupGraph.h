@@ -13,6 +13,10 @@
 
 namespace zyx::search {
 
+/// What is stored where `value` is returned or read by a loop: behind reshapes of what is computed that
+/// itself, because they show the same bytes; otherwise `value`.
+mlir::Value getStored(mlir::Value value);
+
 /// The computing ops of a function, or of the body of a loop, and their groups, before there is IR
 /// for them. Constants, iotas and views are no members; each group gets copies of those it reads. A
 /// loop is alone in its group, and what it reads is stored.
@@ -22,7 +26,7 @@ public:
   using GroupId = unsigned;
 
   /// One group per computing op. A view, constant or iota that the block returns, or that a loop
-  /// reads, counts as one.
+  /// reads, counts as one, but for reshapes of what is computed.
   explicit GroupGraph(mlir::Block &block);
 
   mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }

@@ -74,3 +74,37 @@ func.func @views(%x: tensor<4x6xui8>, %y: tensor<24xf32>) -> tensor<24xf32> {
   }
   return %l : tensor<24xf32>
 }
+
+// A reshape of what is computed is not stored a second time: not for the loop that reads it, not for its
+// body that yields it, and not for the caller.
+// CHECK-LABEL: func.func @reshaped
+// CHECK: %[[E:.*]] = graph.group(
+// CHECK: %[[R:.*]] = graph.reshape %[[E]] : tensor<6x2xf32> -> tensor<12xf32>
+// CHECK-NEXT: %[[L:.*]] = graph.loop(%{{.*}} to 2) carry(%[[P:.*]] = %[[R]] : tensor<12xf32>)
+// CHECK: %[[S:.*]] = graph.group(
+// CHECK: graph.yield %{{.*}} : tensor<3x4xf32>
+// CHECK: %[[T:.*]] = graph.reshape %[[S]] : tensor<3x4xf32> -> tensor<12xf32>
+// CHECK-NEXT: graph.yield %[[T]] : tensor<12xf32>
+// CHECK-NOT: graph.group
+// CHECK: %[[Y:.*]] = graph.reshape %[[L]] : tensor<12xf32> -> tensor<4x3xf32>
+// CHECK: %[[Z:.*]] = graph.reshape %[[E]] : tensor<6x2xf32> -> tensor<4x3xf32>
+// CHECK: return %[[Y]], %[[Z]]
+func.func @reshaped(%x: tensor<6x2xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  %e = graph.reduce max %x dims = [1] : tensor<6x2xf32> -> tensor<6xf32>
+  %e1 = graph.reshape %e : tensor<6xf32> -> tensor<6x1xf32>
+  %e2 = graph.expand %e1 : tensor<6x1xf32> -> tensor<6x2xf32>
+  %d = graph.binary sub %x, %e2 : tensor<6x2xf32>
+  %h0 = graph.reshape %d : tensor<6x2xf32> -> tensor<12xf32>
+  %h = graph.loop(%i to 2) carry(%p = %h0 : tensor<12xf32>) {
+    %0 = graph.reshape %p : tensor<12xf32> -> tensor<3x4xf32>
+    %1 = graph.reduce max %0 dims = [1] : tensor<3x4xf32> -> tensor<3xf32>
+    %2 = graph.reshape %1 : tensor<3xf32> -> tensor<3x1xf32>
+    %3 = graph.expand %2 : tensor<3x1xf32> -> tensor<3x4xf32>
+    %4 = graph.binary sub %0, %3 : tensor<3x4xf32>
+    %5 = graph.reshape %4 : tensor<3x4xf32> -> tensor<12xf32>
+    graph.yield %5 : tensor<12xf32>
+  }
+  %y = graph.reshape %h : tensor<12xf32> -> tensor<4x3xf32>
+  %z = graph.reshape %d : tensor<6x2xf32> -> tensor<4x3xf32>
+  return %y, %z : tensor<4x3xf32>, tensor<4x3xf32>
+}

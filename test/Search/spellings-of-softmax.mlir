@@ -257,6 +257,26 @@ func.func @upcast(%x: tensor<8x16xbf16>) -> tensor<8x16xbf16> {
   return %10 : tensor<8x16xbf16>
 }
 
+// A reshape of what is returned shows the same bytes.
+// CHECK-LABEL: func.func @rank_three
+// CHECK: graph.group
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @rank_three(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = graph.reshape %x : tensor<8x16xf32> -> tensor<2x4x16xf32>
+  %1 = graph.reduce max %0 dims = [2] : tensor<2x4x16xf32> -> tensor<2x4xf32>
+  %2 = graph.reshape %1 : tensor<2x4xf32> -> tensor<2x4x1xf32>
+  %3 = graph.expand %2 : tensor<2x4x1xf32> -> tensor<2x4x16xf32>
+  %4 = graph.binary sub %0, %3 : tensor<2x4x16xf32>
+  %5 = graph.unary exp %4 : tensor<2x4x16xf32>
+  %6 = graph.reduce add %5 dims = [2] : tensor<2x4x16xf32> -> tensor<2x4xf32>
+  %7 = graph.reshape %6 : tensor<2x4xf32> -> tensor<2x4x1xf32>
+  %8 = graph.expand %7 : tensor<2x4x1xf32> -> tensor<2x4x16xf32>
+  %9 = graph.binary div %5, %8 : tensor<2x4x16xf32>
+  %10 = graph.reshape %9 : tensor<2x4x16xf32> -> tensor<8x16xf32>
+  return %10 : tensor<8x16xf32>
+}
+
 // CHECK-LABEL: func.func @by_powers_of_two
 // CHECK: graph.group
 // CHECK-NOT: graph.group
