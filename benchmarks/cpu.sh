@@ -45,7 +45,7 @@ prepare() {
   restore() { cmake -S "$zyx_root" -B "$zyx_root/build/$preset" -DZYX_BUILD_BENCHMARKS=OFF >/dev/null; }
   trap restore EXIT
   step "configure build/$preset" configure "$preset" -DZYX_BUILD_BENCHMARKS=ON
-  step "build zyx-bench" build "$preset" zyx-bench
+  step "build zyx-bench and zyx-run" build "$preset" zyx-bench zyx-run
   step "Python packages in $peers" environment
 }
 [ -z "$build" ] || prepare >&2

@@ -10,6 +10,7 @@ import numpy
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import driver  # noqa: E402
+import overheads  # noqa: E402
 import report  # noqa: E402
 import workloads  # noqa: E402
 
@@ -62,7 +63,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, help="folder of the json and the table")
     parser.add_argument("--update", type=pathlib.Path, metavar="PAGE", help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", metavar="TEXT[,TEXT]",
-                        help="workloads whose name or figure contains one of the texts")
+                        help="workloads whose name or figure contains one of the texts; overheads are "
+                        "compile times and the like")
     parser.add_argument("--peers", type=lambda text: text.split(",") if text else [],
                         help="only these, comma separated; empty for zyx alone")
     parser.add_argument("--threads", default="1,2")
@@ -86,7 +88,8 @@ def main():
             path = options.write_programs / (re.sub(r"[^\w.-]", "-", workload.name) + ".mlir")
             path.write_text(workload.program())
         return 0
-    if not chosen:
+    with_overheads = not wanted or "overheads" in wanted
+    if not chosen and not with_overheads:
         parser.error(f"no workload contains {options.only!r}; see --list")
     seconds = options.seconds / 5 if options.quick else options.seconds
     options.work.mkdir(parents=True, exist_ok=True)
@@ -96,9 +99,12 @@ def main():
         print(text, file=sys.stderr, flush=True)
         notes.append(text)
 
-    samples = {"versions": {}, "runs": {}, "notes": notes}
+    samples = {"versions": {}, "runs": {}, "overheads": None, "notes": notes}
     failed = False
-    for threads in map(int, options.threads.split(",")):
+    if with_overheads:
+        samples["overheads"] = overheads.measure(str(options.bench), options.work,
+                                                 3 if options.quick else 9)
+    for threads in map(int, options.threads.split(",")) if chosen else []:
         contenders = driver.Contenders(
             commands(options),
             lambda name, kind: variants(name, kind) if takes_part(name, kind) else [],

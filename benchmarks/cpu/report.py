@@ -9,6 +9,8 @@ import re
 import statistics
 import subprocess
 
+import overheads
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARKERS = ("<!-- benchmarks/cpu.sh writes from here -->", "<!-- to here -->")
 
@@ -74,6 +76,11 @@ def ratio(result, peer):
     return quartiles([p / z for p, z in zip(peer["seconds"], result["timings"][0]["seconds"])])
 
 
+def is_accurate(result, peer):
+    """Whether zyx's error is of the peer's size; a few roundings more or less make no difference."""
+    return result["timings"][0]["error"] <= max(2 * peer["error"], 1e-6)
+
+
 def label(peer):
     return peer["name"] + (f" ({peer['variant']})" if peer["variant"] else "")
 
@@ -118,29 +125,27 @@ def figures(samples):
     lines = ["| figure | must | aim | " + " | ".join(f"{t} thread{'s'[:int(t) > 1]}" for t in threads)
              + " | met |", "|---|---|---|" + "---|" * (len(threads) + 1)]
     for figure, (text, must, aim) in RATIOS.items():
-        values = []
+        values, accurate = [], True
         for count in threads:
             ratios = [ratio(r, best(r))[1] for r in samples["runs"][count]
                       if r["figure"] == figure and best(r)]
             values.append(geometric(ratios) if ratios else None)
+            accurate &= figure != "rows" or all(is_accurate(r, best(r)) for r in samples["runs"][count]
+                                                if r["figure"] == figure and best(r))
         if not any(values):
             continue
         met = "" if must is None else "yes" if all(v is None or v >= must for v in values) else "no"
+        met = met if accurate else "no: less accurate"
         lines.append(f"| {text} | {must or ''} | {aim or ''} | " +
                      " | ".join(f"{v:.2f}" if v else "" for v in values) + f" | {met} |")
     return lines
 
 
-def launches(runs):
-    """Seconds of one more launch in a program, from programs of 1 and 33 kernels."""
-    median = {r["name"]: statistics.median(r["timings"][0]["seconds"]) for r in runs
-              if r["figure"] == "launch"}
-    if len(median) < 2:
-        return []
-    more = (median["launch-33"] - median["launch-1"]) / 32
-    return ["", f"Replay: a run of a program of one tiny kernel takes "
-            f"{microseconds(median['launch-1'])} us, and {microseconds(more)} us more for each "
-            "further kernel."]
+def launch_seconds(samples):
+    """Of one more launch in a program, from programs of 1 and 33 kernels on one thread; or None."""
+    median = {r["name"]: statistics.median(r["timings"][0]["seconds"])
+              for r in samples["runs"].get("1", []) if r["figure"] == "overheads"}
+    return (median["launch-33"] - median["launch-1"]) / 32 if len(median) == 2 else None
 
 
 def write(samples, folder, page):
@@ -149,9 +154,10 @@ def write(samples, folder, page):
              "Peers: " + "; ".join(f"{k} {v}" for k, v in samples["versions"].items()
                                    if k not in ("zyx", "triad")) + ".", ""]
     lines += figures(samples)
+    if samples["overheads"]:
+        lines += [""] + overheads.table(samples["overheads"], launch_seconds(samples))
     for count, runs in samples["runs"].items():
         lines += ["", f"**{count} thread{'s'[:int(count) > 1]}**", ""] + workload_table(runs)
-        lines += launches(runs)
     if samples["notes"]:
         lines += ["", "Left out:", ""] + [f"- {note}" for note in samples["notes"]]
     text = "\n".join(lines)

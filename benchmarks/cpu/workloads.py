@@ -260,7 +260,7 @@ def launches(count, n=4):
             x = x - x.max(1 - i % 2, keepdims=True)
         return x
 
-    return Workload(f"launch-{count}", "launch", "launch", {}, [("f32", [n, n])], ("f32", [n, n]),
+    return Workload(f"launch-{count}", "overheads", "launch", {}, [("f32", [n, n])], ("f32", [n, n]),
                     [(-4, 4)], reference, program, 0, "", 1)
 
 
