@@ -85,7 +85,7 @@ struct Column {
   Optimise way;
   int64_t numGraphs = 0;
   std::map<Outcome, int64_t> counts;
-  std::map<std::string, int64_t> refusals;
+  std::map<std::string, std::vector<uint64_t>> refusals;
   double seconds = 0;
 
   std::string name() const {
@@ -147,7 +147,7 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   for (const Verdict &verdict : verdicts) {
     ++column.counts[verdict.outcome];
     if (verdict.outcome == Outcome::Refused)
-      ++column.refusals[verdict.text];
+      column.refusals[verdict.text].push_back(firstSeed + verdict.index);
     if (verdict.outcome != Outcome::Wrong && verdict.outcome != Outcome::Crash)
       continue;
     good = false;
@@ -166,9 +166,9 @@ void print(const Column &column) {
     const auto found = column.counts.find(outcome);
     return static_cast<long long>(found == column.counts.end() ? 0 : found->second);
   };
-  for (const auto &[reason, number] : column.refusals)
-    std::printf("REFUSED %lld on %s: %s\n", static_cast<long long>(number), column.name().c_str(),
-                reason.c_str());
+  for (const auto &[reason, seeds] : column.refusals)
+    std::printf("REFUSED %zu on %s, seed %llu is one: %s\n", seeds.size(), column.name().c_str(),
+                static_cast<unsigned long long>(seeds.front()), reason.c_str());
   std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n",
               column.name().c_str(), static_cast<long long>(column.numGraphs), count(Outcome::Pass),
               count(Outcome::Wrong), count(Outcome::Refused), count(Outcome::Crash),
