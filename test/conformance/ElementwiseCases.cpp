@@ -115,6 +115,36 @@ static void addCasts(std::vector<Case> &cases, DType from) {
          }});
 }
 
+/// Integers at and beside the ties between two numbers of each float: rounding twice shows here.
+static void addCastsOfTies(std::vector<Case> &cases) {
+  for (DType from : {DType::I32, DType::U32, DType::I64, DType::U64})
+    cases.push_back({"cast.ties." + std::string(toString(from)), [=](Builder &b) {
+                       HostTensor values{{from, {0}}, {}};
+                       const int width = 8 * static_cast<int>(byteSize(from));
+                       const auto add = [&](uint64_t value) {
+                         const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+                         values.data.insert(values.data.end(), bytes, bytes + byteSize(from));
+                         ++values.type.shape[0];
+                       };
+                       // Digits of f8e5m2, f8e4m3fn, bf16, f16, f32 and f64.
+                       for (int digits : {3, 4, 8, 11, 24, 53})
+                         for (int shift = 0; shift + digits < width; ++shift)
+                           for (uint64_t last : {0, 1, 2, 3})
+                             for (uint64_t beside : {-1, 0, 1}) {
+                               const uint64_t kept = (uint64_t(1) << (digits - 1)) + last;
+                               const uint64_t tie = (2 * kept + 1) << shift;
+                               add(tie + beside);
+                               add(-(tie + beside));
+                             }
+                       const NodeId x = b.input(std::move(values));
+                       std::vector<NodeId> outputs;
+                       for (DType to : allDTypes)
+                         if (isFloat(to))
+                           outputs.push_back(b.cast(x, to));
+                       return outputs;
+                     }});
+}
+
 static void addSelect(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"select." + std::string(toString(dtype)), [=](Builder &b) {
                      auto [left, right] = hurtingPairs(dtype, 33, b.random);
@@ -178,6 +208,7 @@ void addElementwiseCases(std::vector<Case> &cases) {
 #include "zyx/Graph/GraphOps.inc"
   for (DType dtype : allDTypes)
     addCasts(cases, dtype);
+  addCastsOfTies(cases);
   for (DType dtype : allDTypes)
     addSelect(cases, dtype);
   for (DType dtype : allDTypes)

@@ -53,6 +53,16 @@ public:
     return extendF8E4M3FN(bits(small));
   }
 
+  /// A 64-bit integer that f64 holds, and that rounds to at most 41 digits as `x` does: from 2^53 on
+  /// the last eleven are dropped, and the one before them tells whether there was any.
+  Value dropDigits(Value x, bool isSigned) {
+    constexpr int64_t exact = int64_t(1) << 53, dropped = (1 << 11) - 1;
+    Value isExact = compare(arith::CmpIPredicate::ult, isSigned ? add(x, exact) : x,
+                            isSigned ? 2 * exact : exact);
+    Value carried = add(conjunction(x, dropped), dropped);
+    return select(isExact, x, conjunction(disjunction(carried, x), ~dropped));
+  }
+
   /// f32 or f64 to a small float, rounded once, to nearest even.
   Value truncate(Value wide, Type result) {
     Type element = getElementTypeOrSelf(result);
@@ -255,14 +265,16 @@ LogicalResult lower(Operation *op, bool halfConversion) {
                        : arith::ExtFOp::create(b, loc, result.getType(), value).getResult());
   }
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
-    // f64 holds every i32, so that there is one rounding. From i64 to f16 what f64 rounds is
-    // infinite anyway; to bf16 the double rounding shows at one number in 2^44.
-    Type f64 = like(result.getType(), b.getF64Type());
-    bool wide = getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth() > 16;
-    Type through = wide ? f64 : f32;
-    Value value = isa<arith::SIToFPOp>(op)
-                      ? arith::SIToFPOp::create(b, loc, through, op->getOperand(0)).getResult()
-                      : arith::UIToFPOp::create(b, loc, through, op->getOperand(0)).getResult();
+    // f64 holds every i32, so that there is one rounding. What it rounds of an i64 is too large for
+    // all formats but bf16.
+    bool isSigned = isa<arith::SIToFPOp>(op);
+    Value value = op->getOperand(0);
+    unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+    Type through = like(result.getType(), width > 16 ? b.getF64Type() : b.getF32Type());
+    if (width == 64 && getElementTypeOrSelf(result.getType()).isBF16())
+      value = floats.dropDigits(value, isSigned);
+    value = isSigned ? arith::SIToFPOp::create(b, loc, through, value).getResult()
+                     : arith::UIToFPOp::create(b, loc, through, value).getResult();
     return replace(floats.truncate(value, result.getType()));
   }
   // Everything else is done in f32: with f16 and bf16 as operands + - * / and sqrt are right after

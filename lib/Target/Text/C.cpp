@@ -291,6 +291,20 @@ static inline uint32_t zyx_narrow(double x, int exponent, int mantissa, bool inf
   return sign | (kept < overflow ? (uint32_t)kept : overflow);
 }
 )"},
+    {"zyx_drop_digits(", R"(/* From 2^53 on f64 lacks digits: the one before those that are dropped tells of them. */
+static inline uint64_t zyx_drop_digits(uint64_t x) {
+  return (((x & 0x7ff) + 0x7ff) | x) & ~UINT64_C(0x7ff);
+}
+)"},
+    {"zyx_odd_from_i64(", R"(static inline double zyx_odd_from_i64(uint64_t x) {
+  const bool exact = x + (UINT64_C(1) << 53) < UINT64_C(1) << 54;
+  return (double)(int64_t)(exact ? x : zyx_drop_digits(x));
+}
+)"},
+    {"zyx_odd_from_u64(", R"(static inline double zyx_odd_from_u64(uint64_t x) {
+  return (double)(x < UINT64_C(1) << 53 ? x : zyx_drop_digits(x));
+}
+)"},
     {"zyx_f16_from_f64(", R"(static inline uint16_t zyx_f16_from_f64(double x) {
   return (uint16_t)zyx_narrow(x, 5, 10, true);
 }
@@ -342,6 +356,8 @@ const Language c11 = {
     .extend = "zyx_$N_to_f32($0)",
     .truncateF32 = "zyx_$N_from_f64($0)",
     .truncateF64 = "zyx_$N_from_f64($0)",
+    .oddFromI64 = "zyx_odd_from_i64($0)",
+    .oddFromU64 = "zyx_odd_from_u64($0)",
     .literalBool = {"false", "true"},
     .literals = {"", "(uint8_t)$nu", "(uint16_t)$nu", "$nu", "UINT64_C($n)", "(uint16_t)$nu", "(uint16_t)$nu",
                  "$nf", "$n", "(uint8_t)$nu", "(uint8_t)$nu"},

@@ -73,6 +73,8 @@ struct Language {
 
   /// Small floats to f32, f32 to them, f64 to them. `$N` is the short name of the small type.
   const char *extend, *truncateF32, *truncateF64;
+  /// Signed and unsigned 64-bit integers to f64, so that rounding it to bf16 is rounding them.
+  const char *oddFromI64, *oddFromU64;
   /// Literals by `$n`, which is an unsigned decimal, a hexadecimal float or bits in hexadecimal.
   const char *literalBool[2];
   std::array<const char *, numElements> literals;

@@ -323,11 +323,15 @@ Status KernelPrinter::printConversion(Operation *op) {
   string value = name(op->getOperand(0));
   bool integers = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
   if (integers) {
-    // f64 holds every i32, so that rounding is once; see the conversion to LLVM for i64.
+    // f64 holds every i32, so that rounding is once. What it rounds of an i64 is too large for all
+    // small floats but bf16.
     ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, from));
     const char *signedType = lang.signedValues[static_cast<size_t>(from)];
     Element through = isSmallFloat(to) ? Element::F64 : to;
-    value = expand(entry->text, {{'0', value}, {'T', valueType(through)}, {'S', signedType ? signedType : ""}});
+    const char *text = entry->text;
+    if (from == Element::I64 && to == Element::BF16)
+      text = isa<arith::SIToFPOp>(op) ? lang.oddFromI64 : lang.oddFromU64;
+    value = expand(text, {{'0', value}, {'T', valueType(through)}, {'S', signedType ? signedType : ""}});
     from = through;
   }
   if (isSmallFloat(from)) {

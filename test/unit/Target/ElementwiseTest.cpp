@@ -253,6 +253,34 @@ const Small e4m3{"f8E4M3FN", [](double x) -> uint16_t { return floatToF8E4M3FN(x
 const Small e5m2{"f8E5M2", [](double x) -> uint16_t { return floatToF8E5M2(x); },
                  [](uint16_t x) { return f8E5M2ToFloat(static_cast<uint8_t>(x)); }};
 
+/// A 64-bit integer rounded once to bf16, by its digits.
+uint16_t toBFloat16(bool isNegative, uint64_t size) {
+  const uint16_t sign = isNegative ? 0x8000 : 0;
+  const int width = 64 - std::countl_zero(size);
+  if (width <= 8) // exact
+    return static_cast<uint16_t>(sign | floatToBFloat16(static_cast<double>(size)));
+  const int dropped = width - 8;
+  const uint64_t half = uint64_t(1) << (dropped - 1), rest = size & (2 * half - 1);
+  uint64_t kept = size >> dropped;
+  kept += rest > half || (rest == half && (kept & 1));
+  const double rounded = std::ldexp(static_cast<double>(kept), dropped);
+  return static_cast<uint16_t>(sign | floatToBFloat16(rounded));
+}
+
+/// Integers that lie at and beside the ties between two bf16, of every size.
+std::vector<uint64_t> besideTies() {
+  std::vector<uint64_t> values = {0, 1, ~uint64_t(0), uint64_t(1) << 63};
+  for (int shift = 0; shift <= 55; ++shift)
+    for (uint64_t kept : {128, 129, 254, 255})
+      for (uint64_t beside : {-1, 0, 1}) {
+        const uint64_t tie = (2 * kept + 1) << shift;
+        values.insert(values.end(), {tie + beside, -(tie + beside)});
+      }
+  while (values.size() % 16 != 0)
+    values.push_back(3);
+  return values;
+}
+
 /// Values around every rounding boundary of a small format.
 std::vector<double> boundaries(const Small &format, int count) {
   std::vector<double> values;
@@ -359,6 +387,24 @@ TEST_P(Elementwise, SmallFloatArithmeticRoundsEveryOp) {
       wrong += r[i] != expected && !(isNan(*format, r[i]) && isNan(*format, expected));
     }
     EXPECT_EQ(wrong, 0) << format->type;
+  }
+}
+
+// f64 has not the digits of these integers, and would round them a first time.
+TEST_P(Elementwise, IntegersToSmallFloatsAreRoundedOnce) {
+  std::vector<uint64_t> a = besideTies();
+  auto fromSigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.sitofp %a : $i64 to $bf16",
+                                    {a.data()}, a.size());
+  auto fromUnsigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.uitofp %a : $i64 to $bf16",
+                                      {a.data()}, a.size());
+  auto toHalf = apply<uint16_t>({"i64"}, "f16", "%r = arith.sitofp %a : $i64 to $f16", {a.data()},
+                                a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool isNegative = a[i] >> 63;
+    EXPECT_EQ(fromSigned[i], toBFloat16(isNegative, isNegative ? -a[i] : a[i])) << a[i];
+    EXPECT_EQ(fromUnsigned[i], toBFloat16(false, a[i])) << a[i];
+    // Infinite long before f64 rounds.
+    EXPECT_EQ(toHalf[i], floatToHalf(static_cast<double>(static_cast<int64_t>(a[i])))) << a[i];
   }
 }
 
