@@ -5,6 +5,7 @@
 #include "zyx/Runtime/DiskPool.h"
 #include "../TestFiles.h"
 #include "TestArtifact.h"
+#include "TestKernels.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/IO/Safetensors.h"
 #include "zyx/Runtime/Executor.h"
@@ -128,7 +129,9 @@ TEST(DiskPoolTest, TakesTensorsOfSafetensorsFiles) {
   EXPECT_EQ(disk->bytesRead(), 0u);
 
   auto device = *createDevice("cpu", {.threads = 1});
-  auto executor = *Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  auto created = Executor::create(device, sampleArtifact(testKernels()));
+  ASSERT_TRUE(created.isOk()) << created.status().toString();
+  auto executor = std::move(*created);
   // A kernel cannot reach it there.
   EXPECT_EQ(executor->bindInput(0, *lazy).message(),
             "input 'x' lies in memory that device 'cpu' does not reach");

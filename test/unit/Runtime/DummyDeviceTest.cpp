@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "TestArtifact.h"
+#include "TestKernels.h"
 #include "zyx/Runtime/Executor.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ namespace {
 TEST(DummyDeviceTest, CountsWhatAProgramTakes) {
   // Constants 80, arena 128, input 16, outputs 40.
   auto device = *createDummyDevice(264);
-  auto artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  auto artifact = sampleArtifact(testKernels());
   artifact.target = "cuda";
   artifact.code[0].format = "cubin";
   auto executor = Executor::create(device, artifact);
@@ -39,10 +40,10 @@ TEST(DummyDeviceTest, CountsWhatAProgramTakes) {
 
 TEST(DummyDeviceTest, FailsAsTheDeviceItStandsFor) {
   auto small = *createDummyDevice(200);
-  EXPECT_EQ(Executor::create(small, sampleArtifact(ZYX_TEST_KERNELS)).status().message(),
+  EXPECT_EQ(Executor::create(small, sampleArtifact(testKernels())).status().message(),
             "pool dummy holds 80 of 200 bytes and cannot give 128 more");
   EXPECT_EQ(small->pool()->usage().inUse, 0u);
-  auto artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  auto artifact = sampleArtifact(testKernels());
   artifact.commands[0].wait = {9};
   EXPECT_THAT(small->load(artifact).status().toString(), HasSubstr("waits for command 9"));
 }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Executor.h"
 #include "TestArtifact.h"
+#include "TestKernels.h"
 
 #include <gmock/gmock.h>
 
@@ -43,7 +44,7 @@ protected:
     auto created = createDevice("cpu", {.threads = 2, .oversubscribe = true});
     ASSERT_TRUE(created.isOk());
     device = *created;
-    make(sampleArtifact(ZYX_TEST_KERNELS));
+    make(sampleArtifact(testKernels()));
   }
   void make(Artifact artifact) {
     auto created = Executor::create(device, std::move(artifact));
@@ -127,7 +128,7 @@ TEST_F(ExecutorTest, SubmitsInOrder) {
 
 TEST_F(ExecutorTest, ChainsThroughSharedBuffers) {
   auto between = Buffer::allocate(device->pool(), 16);
-  auto second = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  auto second = Executor::create(device, sampleArtifact(testKernels()));
   ASSERT_TRUE(between.isOk() && second.isOk());
   ASSERT_TRUE(setInput({0, 0, 0, 0}).isOk());
   ASSERT_TRUE(executor->bindOutput(0, *between).isOk());
@@ -144,7 +145,7 @@ TEST_F(ExecutorTest, ChainsThroughSharedBuffers) {
 
 TEST_F(ExecutorTest, HandsFailuresToDependentsAndRecovers) {
   auto between = Buffer::allocate(device->pool(), 16);
-  auto second = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  auto second = Executor::create(device, sampleArtifact(testKernels()));
   ASSERT_TRUE(setInput({0, 0, 0, 0}).isOk());
   ASSERT_TRUE(executor->bindOutput(0, *between).isOk());
   ASSERT_TRUE((*second)->bindInput(0, *between).isOk());
@@ -211,7 +212,7 @@ TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
   // Constants 80, arena 128, input 16, outputs 40: each limit below the sum fails at one of them.
   for (uint64_t limit : {1u, 79u, 80u, 207u, 208u, 223u, 224u, 240u, 263u}) {
     auto device = *createDevice("cpu", {.threads = 1, .memoryLimit = limit});
-    auto executor = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+    auto executor = Executor::create(device, sampleArtifact(testKernels()));
     EXPECT_EQ(executor.isOk(), limit >= 208);
     if (!executor.isOk()) {
       EXPECT_EQ(executor.status().code(), ErrorCode::OutOfMemory);
@@ -231,7 +232,7 @@ TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
     EXPECT_EQ(device->pool()->usage().inUse, 224u);
   }
   auto device = *createDevice("cpu", {.threads = 1, .memoryLimit = 264});
-  auto executor = Executor::create(device, sampleArtifact(ZYX_TEST_KERNELS));
+  auto executor = Executor::create(device, sampleArtifact(testKernels()));
   const float x[4] = {1, 2, 3, 4};
   EXPECT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
   EXPECT_TRUE((*executor)->run().isOk());
@@ -240,7 +241,7 @@ TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
 /// y, sum of x over `n` passes (an input, or 4), each with a loop of three passes inside that
 /// doubles w; i is the last index.
 Artifact loopArtifact(bool counted) {
-  Artifact a = sampleArtifact(ZYX_TEST_KERNELS);
+  Artifact a = sampleArtifact(testKernels());
   using namespace artifact;
   a.inputs.push_back({"n", {DType::I64, {}}});
   a.outputs = {{"y", {DType::F32, {4}}}, {"w", {DType::F32, {4}}}, {"i", {DType::I64, {}}}};

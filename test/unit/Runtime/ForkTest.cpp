@@ -5,6 +5,7 @@
 // How a replay shares out its launches among the threads of a pool.
 //===----------------------------------------------------------------------===//
 #include "TestArtifact.h"
+#include "TestKernels.h"
 #include "zyx/Runtime/Executor.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +45,7 @@ public:
     a.buffers = {{BufferKind::Output, 0, size},
                  {BufferKind::Output, 1, size},
                  {BufferKind::Output, 2, size}};
-    if (auto code = readFile(ZYX_TEST_KERNELS); code.isOk())
+    if (auto code = readFile(testKernels()); code.isOk())
       a.code = {{"elf-so", std::move(*code)}};
     a.kernels = {{"mix", 0, 3, 1, "mix", {}, 1}, {"ranges", 0, 1, 0, "ranges", {}, 1}};
     add(Fill{{0, 0}, size, 3, 8});

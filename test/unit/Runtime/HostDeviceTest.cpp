@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "TestArtifact.h"
+#include "TestKernels.h"
 #include "zyx/Runtime/Device.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ namespace {
 /// The message of loading the sample after a change.
 std::string refusal(const std::function<void(Artifact &)> &change) {
   auto device = createDevice("cpu", {.threads = 1});
-  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  Artifact artifact = sampleArtifact(testKernels());
   change(artifact);
   Status status = (*device)->load(artifact).status();
   EXPECT_FALSE(status.isOk());
@@ -60,7 +61,7 @@ TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
   std::vector<std::shared_ptr<Program>> programs;
   // Descriptors are reused from load to load; each must still get its own code.
   for (int i = 0; i < 5; ++i) {
-    auto program = (*device)->load(sampleArtifact(ZYX_TEST_KERNELS));
+    auto program = (*device)->load(sampleArtifact(testKernels()));
     ASSERT_TRUE(program.isOk()) << program.status().toString();
     EXPECT_TRUE((*program)->artifact().constants.empty());
     EXPECT_EQ((*program)->constants().size(), 80u);
@@ -89,7 +90,7 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
   auto device = createDevice("cpu", {.threads = 1});
   bool anyMissing = false;
   for (const char *feature : {"amx-fp16", "avx512vp2intersect", "avxvnni", "avx512fp16", "sha"}) {
-    Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+    Artifact artifact = sampleArtifact(testKernels());
     artifact.cpuFeatures = {feature};
     auto program = (*device)->load(artifact);
     if (!program.isOk()) {
@@ -100,7 +101,7 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
     }
   }
   // All that is missing is named at once.
-  Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  Artifact artifact = sampleArtifact(testKernels());
   artifact.cpuFeatures = {"sse2", "neon", "i8mm"};
 #if defined(__x86_64__)
   EXPECT_EQ((*device)->load(artifact).status().message(),
@@ -114,7 +115,7 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
 TEST(HostDeviceTest, AgreesWithTheCompilerOnCpuFeatures) {
   auto device = createDevice("cpu", {.threads = 1});
   auto loads = [&](const char *feature) {
-    Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+    Artifact artifact = sampleArtifact(testKernels());
     artifact.cpuFeatures = {feature};
     return (*device)->load(artifact).isOk();
   };
@@ -150,7 +151,7 @@ private:
 
 TEST(HostDeviceTest, ReportsWhatTheSystemRefuses) {
   auto device = createDevice("cpu", {.threads = 1});
-  const Artifact artifact = sampleArtifact(ZYX_TEST_KERNELS);
+  const Artifact artifact = sampleArtifact(testKernels());
   {
     LowerLimit files(RLIMIT_NOFILE, 3);
     EXPECT_THAT((*device)->load(artifact).status().message(),

@@ -5,6 +5,7 @@
 /// Random plans on the simulated device: results as those of the host device, no race with all
 /// waits, and a race for each wait that mattered and was taken away.
 #include "RandomOrder.h"
+#include "TestKernels.h"
 #include "zyx/Base/File.h"
 #include "zyx/Runtime/Executor.h"
 
@@ -114,7 +115,7 @@ Order orderOf(const Artifact &artifact) {
 class RandomPlanTest : public testing::Test {
 protected:
   void SetUp() override {
-    auto read = readFile(ZYX_TEST_KERNELS);
+    auto read = readFile(testKernels());
     ASSERT_TRUE(read.isOk());
     code = std::move(*read);
   }

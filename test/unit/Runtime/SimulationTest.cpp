@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Simulation.h"
 #include "TestArtifact.h"
+#include "TestKernels.h"
 #include "zyx/Runtime/Executor.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +30,7 @@ std::unique_ptr<Simulation> simulate(const SimulationOptions &options = {}) {
 
 /// The sample in an order that has every wait, and halves that do not share a buffer.
 Artifact chain() {
-  Artifact a = sampleArtifact(ZYX_TEST_KERNELS);
+  Artifact a = sampleArtifact(testKernels());
   using namespace zyx::artifact;
   a.commands = {{Launch{1, {{0, 0}, {4, 0}}, {1, 4, 1}, {2, 1}}, {}},
                 {Copy{{0, 0}, {2, 0}, 16}, {}},
