@@ -28,7 +28,7 @@ constexpr double smallestFlops = 1e6;
 /// What a factor is read from.
 struct Source {
   int64_t alongFirst = 0, alongSecond = 0;
-  bool computed = false;
+  bool computed = false, window = false;
 };
 
 Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
@@ -43,7 +43,8 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
     if (auto load = dyn_cast<LoadOp>(def)) {
       auto view = load.getView().getDefiningOp<ViewOp>();
       BlockAttr block = view.getMap().front();
-      source.computed |= !view.getMap().isSingleBlock() || block.hasValid();
+      source.window |= !view.getMap().isSingleBlock() || block.hasValid();
+      source.computed |= source.window;
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
         bool unit = BlockAttr::constant(block.getStrides()[dim]) == 1;
         source.alongFirst += axis == first && unit;
@@ -80,6 +81,8 @@ DotFacts describeDot(DotOp dot, const Axes &axes) {
   facts.rhsAlongColumns = rhs.alongSecond >= rhs.alongFirst;
   facts.lhsComputed = lhs.computed;
   facts.rhsComputed = rhs.computed;
+  facts.lhsWindow = lhs.window;
+  facts.rhsWindow = rhs.window;
   return facts;
 }
 
@@ -106,8 +109,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   // Programs: one per core, or a multiple; columns are cut until a packed block of them fits its budget.
   int64_t depthBudget = std::max<int64_t>(target.l1Bytes * 2 / 3 / (plan.columns * facts.elementBytes), lanes);
   int64_t tilesDown = llvm::divideCeil(m, plan.rows), tilesAcross = llvm::divideCeil(n, plan.columns);
-  plan.packRhs = !plan.alongDepth &&
-                 (tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) || !facts.rhsAlongColumns);
+  plan.packRhs = !plan.alongDepth && (tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) ||
+                                      !facts.rhsAlongColumns || facts.rhsWindow);
   plan.depth = k;
   if (plan.packRhs) {
     int64_t pieces = llvm::divideCeil(k, depthBudget);
@@ -142,7 +145,9 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   plan.programColumns = share(n, across, plan.columns);
   plan.programRows = share(m, down, plan.rows);
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
-  plan.packLhs = !plan.alongDepth && plan.packRhs && tilesAcross > 1 && (facts.lhsComputed || !facts.lhsAlongDepth || tilesAcross >= enoughUses);
+  plan.packLhs = facts.lhsWindow ||
+                 (!plan.alongDepth && plan.packRhs && tilesAcross > 1 &&
+                  (facts.lhsComputed || !facts.lhsAlongDepth || tilesAcross >= enoughUses));
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
   plan.rowBlock = std::max<int64_t>(lhsBudget / (plan.depth * facts.elementBytes) / plan.rows, 1) * plan.rows;
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));

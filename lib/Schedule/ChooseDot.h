@@ -21,6 +21,8 @@ struct DotFacts {
   bool lhsAlongDepth, rhsAlongColumns;
   /// Reading an element of the factor takes more than a load.
   bool lhsComputed, rhsComputed;
+  /// The factor is read through several blocks or with padding: not one by one.
+  bool lhsWindow, rhsWindow;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };

@@ -152,6 +152,7 @@ void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);
 void addOrderCases(std::vector<Case> &cases);
+void addConvolutionCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

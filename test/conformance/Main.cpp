@@ -97,6 +97,7 @@ std::vector<Case> collect(const Settings &settings) {
   addBodyCases(all);
   addOrderCases(all);
   addMovementCases(all);
+  addConvolutionCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;

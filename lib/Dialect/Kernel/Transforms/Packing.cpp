@@ -73,6 +73,11 @@ LogicalResult Packer::walk(Extent extent, int64_t step,
 }
 
 LogicalResult Packer::pack(const PackedBox &box, int64_t lanes) {
+  FailureOr<bool> inRuns = packRuns(box, lanes);
+  if (failed(inRuns))
+    return failure();
+  if (*inRuns)
+    return success();
   if (lanes > 1 && llvm::isPowerOf2_64(lanes) &&
       contiguous(box.tile, box.rowAxis, box.columnAxis) == box.rowAxis)
     return transpose(box, lanes);

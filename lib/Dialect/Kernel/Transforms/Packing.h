@@ -38,6 +38,9 @@ public:
   std::optional<Axis> contiguous(mlir::Value tile, Axis a, Axis b);
 
 private:
+  /// Packs what is read through several blocks or with padding in runs of neighbours (WindowPacking.cpp);
+  /// false, with nothing emitted, where it has none.
+  mlir::FailureOr<bool> packRuns(const PackedBox &box, int64_t lanes);
   mlir::LogicalResult copy(const PackedBox &box, int64_t lanes);
   mlir::LogicalResult transpose(const PackedBox &box, int64_t lanes);
   /// Whole pieces of `step`, then what is left as one more.

@@ -69,6 +69,7 @@ private:
   friend class NestEmitter;
   friend class BlockedDotEmitter;
   friend class Packer;
+  friend class RunPacker;
 
   FuncOp source;
   mlir::OpBuilder &builder;

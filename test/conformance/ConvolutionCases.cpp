@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Convolution.h"
+
+namespace zyx::conformance {
+
+using Ints = std::vector<int64_t>;
+
+namespace {
+
+/// Without the layout: `extents` are those of the input, `size` those of the filter.
+struct Layer {
+  const char *name;
+  int64_t batch, channels, outputs;
+  Ints extents, size, stride, dilation, low, high;
+  int64_t groups = 1;
+};
+
+} // namespace
+
+static Shape shapeOf(bool channelsLast, int64_t outer, int64_t channels, const Ints &extents) {
+  Shape shape = {outer};
+  if (!channelsLast)
+    shape.push_back(channels);
+  shape.insert(shape.end(), extents.begin(), extents.end());
+  if (channelsLast)
+    shape.push_back(channels);
+  return shape;
+}
+
+static void addLayer(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
+  const std::string name = std::string("convolution.") + layer.name +
+                           (channelsLast ? ".last." : ".first.") + std::string(toString(dtype));
+  cases.push_back({name, [=](Builder &b) {
+                     const NodeId x = b.x(
+                         dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
+                     const int64_t channels = layer.channels / layer.groups;
+                     Shape filter = layer.size;
+                     filter.insert(channelsLast ? filter.end() : filter.begin(), channels);
+                     filter.insert(channelsLast ? filter.end() : filter.begin(), layer.outputs);
+                     const DType sum = dtype == DType::I8 ? DType::I32 : accumulatorType(dtype);
+                     const NodeId y = convolve(b, x, b.x(dtype, filter),
+                                               {channelsLast, layer.stride, layer.dilation,
+                                                layer.low, layer.high, layer.groups},
+                                               sum);
+                     // Scale and shift of each channel, what another layer gave, an activation.
+                     const Shape shape = b.type(y).shape;
+                     const int64_t dim = channelsLast ? static_cast<int64_t>(shape.size()) - 1 : 1;
+                     const NodeId scale = b.along(b.x(sum, {layer.outputs}), shape, dim);
+                     const NodeId shift = b.along(b.x(sum, {layer.outputs}), shape, dim);
+                     const NodeId z = b.add(b.add(b.mul(y, scale), shift), b.x(sum, shape));
+                     return std::vector<NodeId>{b.binary(BinaryKind::Max, z, b.like(z, 0))};
+                   }});
+}
+
+void addConvolutionCases(std::vector<Case> &cases) {
+  using enum DType;
+  const Ints one = {1}, ones = {1, 1}, none = {0, 0};
+  const Layer layers[] = {
+      {"3x3", 1, 16, 32, {14, 14}, {3, 3}, ones, ones, ones, ones},
+      {"3x3-wide", 1, 5, 40, {9, 50}, {3, 3}, ones, ones, ones, ones},
+      {"deep", 1, 80, 33, {5, 7}, {3, 3}, ones, ones, ones, ones},
+      {"odd", 3, 7, 13, {11, 9}, {3, 2}, ones, ones, none, {1, 0}},
+      {"7x7", 1, 3, 20, {31, 29}, {7, 7}, {2, 2}, ones, {3, 3}, {3, 3}},
+      {"strided", 2, 8, 16, {13, 40}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"strided-3-5", 1, 4, 9, {12, 61}, {2, 3}, {3, 5}, ones, {0, 1}, ones},
+      {"dilated", 2, 6, 10, {15, 35}, {3, 3}, ones, {2, 3}, {2, 3}, {2, 3}},
+      {"asymmetric", 2, 4, 6, {8, 21}, {4, 5}, ones, ones, {0, 3}, {2, 1}},
+      {"cropped", 1, 4, 6, {9, 23}, {3, 3}, ones, ones, {-1, 1}, {1, -2}},
+      {"beyond", 1, 3, 5, {3, 18}, {3, 3}, ones, ones, {4, 20}, {4, 0}},
+      {"1x1", 2, 24, 17, {6, 7}, ones, ones, ones, none, none},
+      {"1x1-strided", 2, 24, 17, {9, 7}, ones, {2, 2}, ones, none, none},
+      {"groups", 2, 12, 18, {9, 20}, {3, 3}, ones, ones, ones, ones, 3},
+      {"depthwise", 2, 37, 37, {10, 19}, {3, 3}, ones, ones, ones, ones, 37},
+      {"depthwise-strided", 1, 16, 16, {15, 33}, {3, 3}, {2, 2}, ones, ones, ones, 16},
+      {"depthwise-twice", 1, 6, 12, {8, 18}, {3, 3}, ones, ones, ones, ones, 6},
+      {"line", 2, 5, 9, {67}, {5}, one, {2}, {4}, {4}},
+      {"volume", 1, 3, 8, {5, 6, 19}, {3, 2, 3}, {1, 2, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
+  };
+  for (const Layer &layer : layers)
+    for (const bool channelsLast : {false, true})
+      addLayer(cases, layer, channelsLast, F32);
+  for (const DType dtype : {F64, BF16, F16, I8, I32})
+    for (const bool channelsLast : {false, true})
+      for (const size_t at : {size_t(1), size_t(5), size_t(13)})
+        addLayer(cases, layers[at], channelsLast, dtype);
+}
+
+} // namespace zyx::conformance
