@@ -1,8 +1,9 @@
 """benchmarks/cpu.sh runs this in its virtual environment."""
 import argparse
-import json
+import contextlib
 import pathlib
 import re
+import subprocess
 import sys
 
 import numpy
@@ -56,6 +57,21 @@ def takes_part(name, kind):
     return (kind == "memory") == (name == "triad") or name == "zyx"
 
 
+@contextlib.contextmanager
+def held(command):
+    """Runs a command that keeps others from the machine meanwhile."""
+    if not command:
+        yield
+        return
+    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        yield
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(prog="benchmarks/cpu.sh")
     parser.add_argument("--bench", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
@@ -70,6 +86,10 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--seconds", type=float, default=3, help="for each workload")
     parser.add_argument("--sample", type=float, default=0.004, help="seconds of one sample")
+    parser.add_argument("--hold", metavar="COMMAND",
+                        help="for a machine that others use: this is run while the contenders of a "
+                        "number of threads are timed; it prints a line when they may begin, and ends "
+                        "with its standard input")
     parser.add_argument("--quick", action="store_true", help="a fifth of the time")
     parser.add_argument("--list", action="store_true", help="print the workloads and stop")
     parser.add_argument("--write-programs", type=pathlib.Path, metavar="FOLDER",
@@ -101,9 +121,15 @@ def main():
 
     samples = {"versions": {}, "runs": {}, "overheads": None, "notes": notes}
     failed = False
-    if with_overheads:
-        samples["overheads"] = overheads.measure(str(options.bench), options.work,
-                                                 3 if options.quick else 9)
+
+    def measure_overheads():
+        if with_overheads and not samples["overheads"]:
+            samples["overheads"] = overheads.measure(str(options.bench), options.work,
+                                                     3 if options.quick else 7)
+
+    if not chosen:
+        with held(options.hold):
+            measure_overheads()
     for threads in map(int, options.threads.split(",")) if chosen else []:
         contenders = driver.Contenders(
             commands(options),
@@ -113,12 +139,15 @@ def main():
         runs = samples["runs"][str(threads)] = []
         try:
             for workload in chosen:
-                result = contenders.run(workload, seconds, options.sample)
-                if result:
+                print(f"{threads}T {workload.name}", file=sys.stderr, flush=True)
+                if result := contenders.prepare(workload, options.sample):
                     runs.append(result)
+            failed |= len(runs) != len(chosen)
+            with held(options.hold):
+                for result in runs:
+                    contenders.measure(result, seconds, options.sample)
                     print(report.line(result, threads), file=sys.stderr, flush=True)
-                else:
-                    failed = True
+                measure_overheads()
         finally:
             contenders.close()
     samples["numpy"] = numpy.__version__

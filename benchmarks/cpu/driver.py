@@ -8,7 +8,6 @@ import os
 import pathlib
 import selectors
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -76,12 +75,6 @@ class Worker:
             self.process.wait()
 
 
-def quartiles(values):
-    if len(values) < 2:
-        return [values[0]] * 3
-    return statistics.quantiles(values, n=4, method="inclusive")
-
-
 class Contenders:
     """The processes for one number of threads. `commands`: name -> command. `variants`: name and kind
     of workload -> the ways in which that contender does it, its default first."""
@@ -105,8 +98,9 @@ class Contenders:
         for worker in self.workers.values():
             worker.close()
 
-    def run(self, workload, seconds, sample):
-        """Checks, then times all; about that many seconds in all. None where zyx fails."""
+    def prepare(self, workload, sample):
+        """Lets all compute the workload, checks their results and keeps those that may be the
+        fastest. None where zyx fails."""
         rng = numpy.random.default_rng(1)
         values, inputs = [], []
         for i, ((dtype, shape), (low, high)) in enumerate(zip(workload.inputs, workload.ranges)):
@@ -123,64 +117,77 @@ class Contenders:
         program = self.folder / f"{workload.name.replace('^', '-')}.mlir"
         program.write_text(workload.program())
         dtype, shape = workload.output
-        result = self.folder / "output.bin"
-        output = {"path": str(result), "dtype": dtype, "shape": list(shape),
+        output = {"path": str(self.folder / "output.bin"), "dtype": dtype, "shape": list(shape),
                   "bytes": expected.size * numpy.dtype(catalogue.DTYPES[dtype]).itemsize}
         request = {"do": "prepare", "kind": workload.kind, "arguments": workload.arguments,
                    "inputs": inputs, "output": output, "program": str(program)}
-
         entries = []
-        for name, worker in list(self.workers.items()):
-            ways = self.variants(name, workload.kind)
-            best = None
-            for way in ways:
-                entry = self.prepare(worker, name, way, request, workload, expected)
-                # Of several ways a short look chooses; the last one that was prepared is measured.
-                if entry and len(ways) > 1:
-                    entry["look"] = min(self.round(worker, sample) for _ in range(3))
-                if entry and (best is None or entry["look"] < best["look"]):
-                    best = entry
-            if best and len(ways) > 1 and best["variant"] != ways[-1]:
-                best = self.prepare(worker, name, best["variant"], request, workload, expected)
-            if best:
-                entries.append(best | {"worker": worker, "seconds": []})
+        for name in list(self.workers):
+            tried = [entry for way in self.variants(name, workload.kind)
+                     if (entry := self.prepare_one(name, way, request, workload, expected, sample))]
+            # Of several ways a short look chooses.
+            tried.sort(key=lambda entry: entry["look"])
+            entries += tried[:1]
+            for entry in tried[1:]:
+                self.release(workload, entry)
         if not entries or entries[0]["name"] != "zyx":
             return None
-
-        began, rounds = time.monotonic(), 0
-        while rounds < 3 or (time.monotonic() - began < seconds and rounds < 60):
-            for i in range(len(entries)):
-                entry = entries[(i + rounds) % len(entries)]
-                entry["seconds"].append(self.round(entry["worker"], sample))
-            rounds += 1
-        for entry in entries:
-            entry.pop("worker").ask(do="release")
-            entry.pop("look", None)
+        # What is far from the fastest need not be measured more.
+        fastest = min((entry["look"] for entry in entries[1:]), default=0)
+        for entry in entries[1:]:
+            if entry["look"] > 3 * fastest:
+                self.release(workload, entry)
+        entries = entries[:1] + [e for e in entries[1:] if e["look"] <= 3 * fastest]
         return {"name": workload.name, "figure": workload.figure, "amount": workload.amount,
                 "unit": workload.unit, "timings": entries}
 
-    def round(self, worker, sample):
-        return worker.ask(do="round", seconds=sample)["seconds"]
-
-    def prepare(self, worker, name, way, request, workload, expected):
+    def prepare_one(self, name, way, request, workload, expected, sample):
+        worker = self.workers.get(name)
+        if worker is None:
+            return None
+        key = f"{workload.name} {way}"
         try:
-            answer = worker.ask(**request, variant=way, timeout=300)
+            answer = worker.ask(**request, name=key, variant=way, timeout=300)
+            if "unsupported" in answer:
+                return None
+            # A triad computes something else.
+            error = 0.0 if name == "triad" else self.error(request["output"], workload, expected)
+            if not error <= workload.tolerance:
+                self.log(f"{workload.name}: {name} {way} is wrong: error {error:.3g}, allowed "
+                         f"{workload.tolerance:g}")
+                worker.ask(do="release", name=key)
+                return None
+            look = min(worker.ask(do="round", name=key, seconds=sample)["seconds"] for _ in range(3))
         except Failure as failure:
             self.log(f"{workload.name}: {name} {way}: {failure}")
             if worker.process.poll() is not None:
                 self.workers.pop(name)
             return None
-        if "unsupported" in answer:
-            return None
-        error = 0.0
-        if workload.kind != "memory" or name == "zyx":
-            error = self.error(request["output"], workload, expected)
-        if name != "triad" and not error <= workload.tolerance:
-            self.log(f"{workload.name}: {name} {way} is wrong: error {error:.3g}, allowed "
-                     f"{workload.tolerance:g}")
-            return None
-        return {"name": name, "variant": way, "error": error,
-                "details": {k: v for k, v in answer.items()}}
+        return {"name": name, "variant": way, "error": error, "details": answer, "look": look,
+                "seconds": []}
+
+    def release(self, workload, entry):
+        self.workers[entry["name"]].ask(do="release", name=f"{workload.name} {entry['variant']}")
+
+    def measure(self, result, seconds, sample):
+        """Times the contenders of what prepare gave, for about that many seconds."""
+        entries = result["timings"]
+        began, rounds = time.monotonic(), 0
+        while rounds < 3 or (time.monotonic() - began < seconds and rounds < 60):
+            for i in range(len(entries)):
+                entry = entries[(i + rounds) % len(entries)]
+                key = f"{result['name']} {entry['variant']}"
+                try:
+                    entry["seconds"].append(self.workers[entry["name"]].ask(
+                        do="round", name=key, seconds=sample)["seconds"])
+                except Failure as failure:
+                    self.log(f"{result['name']}: {entry['name']} ended: {failure}")
+                    entry["seconds"] = []
+            entries = [entry for entry in entries if len(entry["seconds"]) > rounds]
+            rounds += 1
+        if not entries or entries[0]["name"] != "zyx":
+            raise Failure(f"{result['name']}: zyx ended while it was timed")
+        result["timings"] = entries
 
     @staticmethod
     def error(output, workload, expected):

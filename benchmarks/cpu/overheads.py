@@ -37,7 +37,7 @@ def compile_times(bench, folder, name, workload, times):
     for _ in range(times):
         worker = driver.Worker("zyx-compile", [bench, "zyx", "1"], 1, os.sched_getaffinity(0), folder)
         try:
-            seconds = worker.ask(do="prepare", kind="compile", arguments={"compilations": 9},
+            seconds = worker.ask(do="prepare", name="", kind="compile", arguments={"compilations": 9},
                                  inputs=inputs, output=output, program=str(program))["compile_seconds"]
         finally:
             worker.close()
@@ -79,9 +79,9 @@ def measure(bench, folder, times=7):
     samples["process"] = [run(zyx_run, program, "--no-cache")[0] for _ in range(times)]
     worker = driver.Worker("pool", [bench, "pool", "2"], 2, os.sched_getaffinity(0), folder)
     try:
-        worker.ask(do="prepare", kind="fork", arguments={}, inputs=[],
+        worker.ask(do="prepare", name="", kind="fork", arguments={}, inputs=[],
                    output={"path": str(folder / "output.bin"), "bytes": 4096})
-        samples["fork"] = [worker.ask(do="round", seconds=0.004)["seconds"] for _ in range(3 * times)]
+        samples["fork"] = [worker.ask(do="round", name="", seconds=0.004)["seconds"] for _ in range(3 * times)]
     finally:
         worker.close()
     return {"samples": samples, "further": further}

@@ -84,18 +84,17 @@ def prepare(kind, variant, arguments, inputs):
     # With weights that do not change, as the documentation of the compiler for inference advises.
     import torch._inductor.config as inductor
     inductor.freezing = True
-    torch._dynamo.reset()
     if kind == "gemm":
         call = gemm(arguments, *inputs, variant)
         return call, lambda y: (y.view(torch.uint16) if y.dtype == torch.bfloat16 else y).numpy()
     if kind == "gpt2":
         tokens, *values = [tensor(x) for x in inputs]
         network = Gpt2(arguments, values).eval()
-        function = torch.compile(network) if variant == "compile" else network
+        function = torch.compile(network, dynamic=False) if variant == "compile" else network
         return lambda: function(tokens), lambda y: y.numpy()
     if kind == "conv":
         layer, x = conv(arguments, *inputs, variant)
-        function = torch.compile(layer) if variant == "compile" else layer
+        function = torch.compile(layer, dynamic=False) if variant == "compile" else layer
         return lambda: function(x), lambda y: y.permute(0, 2, 3, 1).contiguous().numpy()
     functions = {
         "softmax": lambda x: F.softmax(x, -1),
@@ -107,7 +106,7 @@ def prepare(kind, variant, arguments, inputs):
         raise Unsupported(kind)
     function = functions[kind]
     if variant == "compile":
-        function = torch.compile(function)
+        function = torch.compile(function, dynamic=False)
     inputs = [tensor(x) for x in inputs]
     return lambda: function(*inputs), lambda y: y.numpy()
 
