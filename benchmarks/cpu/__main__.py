@@ -119,6 +119,7 @@ def main():
         print(text, file=sys.stderr, flush=True)
         notes.append(text)
 
+    environment = report.environment()
     samples = {"versions": {}, "runs": {}, "overheads": None, "notes": notes}
     failed = False
 
@@ -151,7 +152,7 @@ def main():
         finally:
             contenders.close()
     samples["numpy"] = numpy.__version__
-    text = report.write(samples, options.results, options.update)
+    text = report.write(samples, environment, options.results, options.update)
     print(text)
     return 1 if failed else 0
 

@@ -98,12 +98,12 @@ def line(result, threads):
 
 
 def workload_table(runs):
+    """Of those with a peer."""
+    runs = [result for result in runs if best(result)]
     lines = ["| workload | zyx, us | rate | error | best peer | its time, us | its error | ratio "
              "| quartiles |", "|---|---|---|---|---|---|---|---|---|"]
     for result in runs:
         zyx, peer = result["timings"][0], best(result)
-        if not peer:
-            continue
         seconds = statistics.median(zyx["seconds"])
         low, middle, high = ratio(result, peer)
         error = f"{peer['error']:.1e}" if peer["name"] != "triad" else ""
@@ -148,15 +148,17 @@ def launch_seconds(samples):
     return (median["launch-33"] - median["launch-1"]) / 32 if len(median) == 2 else None
 
 
-def write(samples, folder, page):
-    env = environment()
+def write(samples, env, folder, page):
+    """`env` is what `environment` gave when the run began."""
     lines = [f"{env['machine']}; {env['system']}; commit {env['commit']}; {env['date']}.",
              "Peers: " + "; ".join(f"{k} {v}" for k, v in samples["versions"].items()
                                    if k not in ("zyx", "triad")) + ".", ""]
-    lines += figures(samples)
+    lines += figures(samples) if any(best(r) for runs in samples["runs"].values() for r in runs) else []
     if samples["overheads"]:
         lines += [""] + overheads.table(samples["overheads"], launch_seconds(samples))
     for count, runs in samples["runs"].items():
+        if not any(map(best, runs)):
+            continue
         lines += ["", f"**{count} thread{'s'[:int(count) > 1]}**", ""] + workload_table(runs)
     if samples["notes"]:
         lines += ["", "Left out:", ""] + [f"- {note}" for note in samples["notes"]]
