@@ -29,6 +29,8 @@ constexpr int64_t programElements = 4096;
 /// Programs that a kernel should have before its blocks grow further.
 constexpr int64_t enoughPrograms = 16;
 constexpr int64_t rowsPerBlock = 256;
+/// Elements of a window that is combined for each element of a result.
+constexpr int64_t mostWindowElements = 64;
 
 int64_t bytesOf(Value tile) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
@@ -140,8 +142,58 @@ private:
     int64_t widest = 1;
     for (LoadOp load : loads)
       widest = std::max(widest, bytesOf(load.getResult()));
+    if (combinesWindows())
+      return chooseWindows(target.lanes(widest));
     for (Axis axis : parallelAxes())
       grid(axis, isContiguous(axis) ? 4 * target.lanes(widest) : 1);
+  }
+
+  /// Whether few elements are combined into each of the result's, and some are read for several of them.
+  bool combinesWindows() {
+    int64_t combined = 1;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis))
+        combined *= axes.extent(axis);
+    return combined <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
+             MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+             int64_t points = 1, span = 1;
+             for (auto [extent, stride] : llvm::zip(map.front().getShape(), map.front().getStrides())) {
+               int64_t count = BlockAttr::constant(extent).value_or(1);
+               points *= count;
+               span += (count - 1) * std::abs(BlockAttr::constant(stride).value_or(0));
+             }
+             return !map.isSingleBlock() || map.front().hasValid() || points > span;
+           });
+  }
+
+  /// Pooling and depthwise convolutions: programs as large as those of element-wise kernels, so that rows of
+  /// results are loops inside. What is read for each channel alone stays in registers along them.
+  void chooseWindows(int64_t lanes) {
+    SmallVector<Axis> parallel = parallelAxes();
+    llvm::DenseMap<Axis, int64_t> tiles;
+    int64_t left = programElements;
+    auto take = [&](Axis axis, int64_t most) {
+      int64_t pieces = llvm::divideCeil(axes.extent(axis), std::max<int64_t>(std::min(most, left), 1));
+      tiles[axis] = llvm::divideCeil(axes.extent(axis), pieces);
+      left = std::max<int64_t>(left / tiles[axis], 1);
+    };
+    for (Axis axis : parallel)
+      if (isContiguous(axis)) {
+        bool hasFactors = llvm::any_of(loads, [&](LoadOp load) {
+          return axes.contains(load.getResult(), axis) && llvm::any_of(parallel, [&](Axis other) {
+                   return !axes.contains(load.getResult(), other);
+                 });
+        });
+        if (hasFactors)
+          tiles[axis] = std::min(axes.extent(axis), 2 * lanes), left = std::max<int64_t>(left / tiles[axis], 1);
+        else
+          take(axis, axes.extent(axis));
+      }
+    for (Axis axis : llvm::reverse(parallel))
+      if (!tiles.contains(axis))
+        take(axis, axes.extent(axis));
+    for (Axis axis : parallel)
+      grid(axis, tiles[axis]);
   }
 
   void chooseElements() {

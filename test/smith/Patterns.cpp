@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "conformance/Convolution.h"
 #include "smith/Drawer.h"
 
 namespace zyx::smith {
@@ -29,6 +30,38 @@ static std::optional<NodeId> drawMatmul(Drawer &d, NodeId x) {
     return std::nullopt;
   const DType dtype = d.type(x).dtype;
   return d.b.matmul(x, d.partner({dtype, right}), accumulatorType(dtype));
+}
+
+static std::optional<NodeId> drawConvolution(Drawer &d, NodeId x) {
+  if (d.rank(x) < 3 || d.rank(x) > 4 || d.isEmpty(x))
+    return std::nullopt;
+  x = d.computable(x);
+  const Shape shape = d.shape(x);
+  const auto dims = static_cast<size_t>(d.rank(x) - 2);
+  conformance::Convolution how;
+  how.channelsLast = d.random.chance(0.5);
+  const int64_t channels = how.channelsLast ? shape.back() : shape[1];
+  how.groups = d.random.chance(0.3) ? channels : channels % 2 == 0 && d.random.chance(0.3) ? 2 : 1;
+  const int64_t outputs = how.groups * (1 + d.random.below(how.groups == 1 ? 20 : 3));
+  Shape filter, result = {shape[0], outputs};
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t extent = shape[i + (how.channelsLast ? 1 : 2)];
+    filter.push_back(1 + d.random.below(3));
+    how.stride.push_back(1 + d.random.below(3));
+    how.dilation.push_back(1 + d.random.below(2));
+    const int64_t reach = (filter.back() - 1) * how.dilation.back();
+    how.low.push_back(d.random.below(3));
+    how.high.push_back(d.random.below(3));
+    // At least one window fits.
+    how.high.back() += std::max<int64_t>(reach + 1 - extent - how.low.back() - how.high.back(), 0);
+    result.push_back((extent + how.low.back() + how.high.back() - reach - 1) / how.stride.back() + 1);
+  }
+  filter.insert(how.channelsLast ? filter.end() : filter.begin(), channels / how.groups);
+  filter.insert(how.channelsLast ? filter.end() : filter.begin(), outputs);
+  if (!d.fits(filter) || !d.fits(result))
+    return std::nullopt;
+  const DType dtype = d.type(x).dtype;
+  return conformance::convolve(d.b, x, d.partner({dtype, filter}), how, accumulatorType(dtype));
 }
 
 /// One step of a loop: the same arithmetic on integers and floats, and a sum that comes back.
@@ -85,6 +118,7 @@ std::span<const Production> patternProductions() {
       {"loop", 3, drawLoop},
       {"softmax", 3, drawSoftmax},
       {"matmul", 4, drawMatmul},
+      {"convolution", 3, drawConvolution},
   };
   return table;
 }

@@ -188,6 +188,8 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
   if (isComplex(view)) {
     if (!vectorDim)
       return loadThroughMap(view.getDefiningOp<ViewOp>(), indices, other, loc);
+    if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
+      return read;
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});

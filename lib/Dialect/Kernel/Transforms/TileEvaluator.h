@@ -5,6 +5,8 @@
 #ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_TILEEVALUATOR_H
 #define ZYX_DIALECT_KERNEL_TRANSFORMS_TILEEVALUATOR_H
 
+#include "AccessForm.h"
+
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -63,6 +65,9 @@ public:
   /// Writes a value into a tile in memory.
   void storeToMemory(mlir::Value tile, mlir::Value value, Point &point);
 
+  /// Whether a load through several blocks has vectors of neighbours along an axis, wherever they begin.
+  bool readsNeighbours(LoadOp load, Axis axis);
+
   /// Position of the point on an axis: zero where no loop walks it.
   mlir::Value position(Point &point, Axis axis, mlir::Location loc);
   mlir::Value constantIndex(int64_t value, mlir::Location loc);
@@ -86,6 +91,9 @@ private:
   mlir::Value evaluateMemory(mlir::Value tile, Point &point);
   mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
                      std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
+  const AccessForm *formOf(ViewOp view, unsigned dim);
+  mlir::Value loadThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, unsigned vectorDim,
+                              Point &point, mlir::Location loc);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
                         llvm::function_ref<mlir::Value(mlir::Value lane)> load);
   mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
@@ -97,6 +105,7 @@ private:
   mlir::OpBuilder &builder;
   const Axes &axes;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> permuted;
+  llvm::DenseMap<MapAttr, std::optional<AccessForm>> forms;
 };
 
 /// The stride of a view's dimension, where the view is one block and the stride a number.

@@ -52,6 +52,7 @@ public:
 
 private:
   using Accumulators = TileLowering::Accumulators;
+  static constexpr int64_t mostShortSteps = 16;
   bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
 
   /// The axis with the most contiguous accesses; the last one where none stands out.
@@ -95,8 +96,27 @@ private:
     if (extents[*vectorAxis].constant)
       lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
     // Several independent chains hide the latency of short ones; long ones overlap by themselves.
-    bool several = cone.size <= 8 && !cone.branches && (vectorCombined() || lanes > 1);
+    bool several = cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
     unroll = several ? 4 : 1;
+    if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
+      unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
+  }
+
+  /// Whether some load has a branch in it.
+  bool branches() {
+    return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
+             auto load = dyn_cast<LoadOp>(access);
+             return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
+           });
+  }
+
+  /// Whether what is combined is so little that its positions are numbers: the window of a depthwise
+  /// convolution, whose tests and offsets are constants then.
+  bool isShort() {
+    int64_t steps = 1;
+    for (Axis axis : combined)
+      steps *= extents[axis].constant.value_or(mostShortSteps + 1);
+    return !vectorCombined() && steps <= mostShortSteps;
   }
 
   /// One element: a value. More: memory.
@@ -278,7 +298,7 @@ private:
         }
         return walkCombined(inner.drop_front(), at, carried, chains);
       };
-      if (!unrolled)
+      if (!unrolled && !isShort())
         return t.emitLoop(0, extents[axis], 1, accs, loc, body);
       for (int64_t i = 0; i < *extents[axis].constant; ++i) {
         SmallVector<Point> at(points.begin(), points.end());

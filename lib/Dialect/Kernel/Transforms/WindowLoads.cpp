@@ -1,0 +1,114 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Vectors of windows and padded views that need no division: see AccessForm.h.
+//===----------------------------------------------------------------------===//
+#include "LaneAccess.h"
+#include "TileEvaluator.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// The form of a view whose vectors along `dim` are neighbours in memory wherever they begin; null where
+/// they are not, or where numbers beyond 32 bits are met on the way.
+const AccessForm *TileEvaluator::formOf(ViewOp view, unsigned dim) {
+  auto [known, isNew] = forms.try_emplace(view.getMap());
+  if (isNew)
+    known->second = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = known->second;
+  if (!form || form->dims[dim].size() != 1)
+    return nullptr;
+  unsigned lane = form->dims[dim].front();
+  if (form->parts[lane].stride != 1)
+    return nullptr;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    int64_t reach = std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high);
+    for (auto [part, factor] : llvm::zip(form->parts, bound.factors))
+      reach += std::abs(factor) * part.extent;
+    if ((bound.factors[lane] != 0 && bound.factors[lane] != 1) || reach > std::numeric_limits<int32_t>::max() / 2)
+      return nullptr;
+  }
+  return &*form;
+}
+
+bool TileEvaluator::readsNeighbours(LoadOp load, Axis axis) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
+    if (a == axis)
+      return formOf(view, dim) != nullptr;
+  return false;
+}
+
+/// A vector along `vectorDim`, or null where the view has no form for it.
+Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, unsigned vectorDim,
+                                     Point &point, Location loc) {
+  const AccessForm *form = formOf(view, vectorDim);
+  if (!form)
+    return {};
+  unsigned lane = form->dims[vectorDim].front();
+  SmallVector<Value> positions(form->parts.size());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value rest = index;
+    ArrayRef<unsigned> parts = form->dims[dim];
+    for (size_t i = parts.size(); i-- > 1;) {
+      Value extent = constantIndex(form->parts[parts[i]].extent, loc);
+      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
+      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+    }
+    if (!parts.empty())
+      positions[parts.front()] = rest;
+  }
+  auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
+    Value total = constantIndex(offset, loc);
+    for (size_t p = 0; p < positions.size(); ++p)
+      if (int64_t by = positions[p] ? factor(p) : 0; by != 0) {
+        Value step = builder.createOrFold<arith::MulIOp>(loc, positions[p], constantIndex(by, loc));
+        total = builder.createOrFold<arith::AddIOp>(loc, total, step);
+      }
+    return total;
+  };
+  auto both = [&](Value a, Value b) -> Value {
+    return a && b ? arith::AndIOp::create(builder, loc, a, b).getResult() : a ? a : b;
+  };
+
+  Value all, each;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    // Numbers below the bound are large when read as unsigned.
+    Value at = sum(bound.offset - bound.low, [&](size_t p) { return bound.factors[p]; });
+    int64_t length = std::max<int64_t>(bound.high - bound.low, 0);
+    if (bound.factors[lane] == 0) {
+      all = both(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, constantIndex(length, loc)));
+      continue;
+    }
+    auto type = VectorType::get(point.lanes, builder.getI32Type());
+    SmallVector<int32_t> numbers;
+    for (int64_t i = 0; i < point.lanes; ++i)
+      numbers.push_back(i);
+    Value own = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+    Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), at);
+    Value distance =
+        arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
+    Value limit = arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, Attribute(builder.getI32IntegerAttr(length))));
+    each = both(each, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, limit));
+  }
+  Value row = viewAsRow(builder, view);
+  auto rowType = cast<ViewType>(row.getType());
+  Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
+  Value mask = both(point.mask, each);
+  if (all) {
+    // Where nothing exists the place may be far away.
+    place = arith::SelectOp::create(builder, loc, all, place, constantIndex(0, loc));
+    mask = both(mask, vector::BroadcastOp::create(builder, loc, VectorType::get(point.lanes, builder.getI1Type()), all));
+  }
+  if (each) {
+    place = builder.createOrFold<arith::MaxSIOp>(loc, place, constantIndex(1 - point.lanes, loc));
+    place = builder.createOrFold<arith::MinSIOp>(
+        loc, place, constantIndex(std::max<int64_t>(rowType.getDimSize(0) - 1, 0), loc));
+  }
+  return LoadOp::create(builder, loc, VectorType::get(point.lanes, rowType.getElementType()), row, place, mask,
+                        mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
+}

@@ -1,0 +1,71 @@
+// RUN: zyx-opt %s -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+// A convolution of 3x3, channels last, padded by one. Rows of the left factor are positions; along them
+// are three runs of 3 * 32 elements, one for each row of the window. A run that exists from end to end
+// is copied without masks, others under a mask of what exists.
+// CHECK-LABEL: kernel.func @channels_last
+// CHECK: %[[X:.*]] = kernel.view %arg0 map <[<[2336] strides [1]>]>
+// CHECK-NOT: kernel.gather
+// CHECK: %[[WHOLE:.*]] = arith.andi
+// CHECK-NEXT: scf.if %[[WHOLE]] {
+// CHECK: %[[V:.*]] = kernel.load %[[X]][%{{.*}}] : <2336xf32, global> -> vector<16xf32>
+// CHECK: kernel.store %[[V]], %{{.*}}[%{{.*}}, %{{.*}}] : vector<16xf32>, <64x288xf32, private>
+// CHECK: } else {
+// CHECK: kernel.load %[[X]][%{{.*}}] mask
+// CHECK-NOT: kernel.gather
+// CHECK: math.fma
+kernel.func @channels_last(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 288] strides [288, 1]>, <[8, 8, 3, 3, 32] strides [320, 32, 320, 32, 1]>, <[10, 10, 32] strides [256, 32, 1] offset -288 valid [1 : 9, 1 : 9, 0 : 32]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x288xf32, global>
+  %ws = kernel.view %w map <[<[288, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<288x32xf32, global>
+  %ys = kernel.view %y map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x32xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x288xf32, global> -> tensor<64x288xf32>
+  %b = kernel.load %ws[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<288x32xf32, global> -> tensor<288x32xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %d = kernel.dot %a, %b, %zero blocking <8 x 32, rows 64, depth 288, pack lhs rhs> : tensor<64x288xf32>, tensor<288x32xf32> -> tensor<64x32xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x32xf32>, !kernel.view<64x32xf32, global>
+  kernel.return
+}
+
+// Channels first, with a stride of 2: columns of the right factor are positions, runs are rows of 8, and
+// every second element of two vectors is taken.
+// CHECK-LABEL: kernel.func @channels_first
+// CHECK: %[[X:.*]] = kernel.view %arg1
+// CHECK: kernel.load %[[X]][%{{.*}}] mask
+// CHECK: kernel.load %[[X]][%{{.*}}] mask
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+// CHECK-NOT: kernel.gather
+// CHECK: math.fma
+kernel.func @channels_first(%w: !kernel.buffer<f32, global>, %x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %ws = kernel.view %w map <[<[4, 27] strides [27, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x27xf32, global>
+  %xs = kernel.view %x map <[<[27, 64] strides [64, 1]>, <[3, 3, 3, 8, 8] strides [324, 18, 1, 36, 2]>, <[3, 18, 18] strides [256, 16, 1] offset -17 valid [0 : 3, 1 : 17, 1 : 17]>]> : !kernel.buffer<f32, global> -> !kernel.view<27x64xf32, global>
+  %ys = kernel.view %y map <[<[4, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x64xf32, global>
+  %a = kernel.load %ws[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<4x27xf32, global> -> tensor<4x27xf32>
+  %b = kernel.load %xs[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<27x64xf32, global> -> tensor<27x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x64xf32>
+  %d = kernel.dot %a, %b, %zero blocking <4 x 32, rows 4, depth 27, pack rhs> : tensor<4x27xf32>, tensor<27x64xf32> -> tensor<4x64xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<4x64xf32>, !kernel.view<4x64xf32, global>
+  kernel.return
+}
+
+// A depthwise convolution: nine steps, whose positions in the window are numbers, and no branch.
+// CHECK-LABEL: kernel.func @depthwise
+// CHECK-NOT: scf.if
+// CHECK-NOT: arith.divui
+// CHECK-COUNT-9: kernel.load %{{.*}}[%{{.*}}] mask
+// CHECK-NOT: scf.if
+// CHECK: kernel.return
+kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[8, 8, 16, 3, 3] strides [160, 16, 1, 160, 16]>, <[10, 10, 16] strides [128, 16, 1] offset -144 valid [1 : 9, 1 : 9, 0 : 16]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x8x16x3x3xf32, global>
+  %ws = kernel.view %w map <[<[16, 3, 3] strides [1, 48, 16]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x3x3xf32, global>
+  %ys = kernel.view %y map <[<[8, 8, 16] strides [128, 16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x8x16xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0, %c0, %c0] axes ["i", "j", "c", "p", "q"] in_bounds [true, true, true, true, true] : !kernel.view<8x8x16x3x3xf32, global> -> tensor<8x8x16x3x3xf32>
+  %f = kernel.load %ws[%c0, %c0, %c0] axes ["c", "p", "q"] in_bounds [true, true, true] : !kernel.view<16x3x3xf32, global> -> tensor<16x3x3xf32>
+  %b = kernel.broadcast %f dims [2, 3, 4] : tensor<16x3x3xf32> -> tensor<8x8x16x3x3xf32>
+  %p = arith.mulf %a, %b : tensor<8x8x16x3x3xf32>
+  %s = kernel.reduce add %p dims [3, 4] : tensor<8x8x16x3x3xf32> -> tensor<8x8x16xf32>
+  kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<8x8x16xf32>, !kernel.view<8x8x16xf32, global>
+  kernel.return
+}
