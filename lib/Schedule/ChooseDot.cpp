@@ -13,15 +13,15 @@ using namespace zyx::kernel;
 namespace zyx::schedule {
 namespace {
 
-/// Rows of a tile with two vectors of columns: enough independent sums to hide the latency of an fma,
-/// and little enough of each step is loads.
-constexpr int64_t mostRows = 12;
 /// A factor is packed where each of its elements is used in at least so many tiles.
 constexpr int64_t enoughUses = 4;
 /// Rows up to which a right factor that lies along k is read so instead of being transposed.
 constexpr int64_t mostRowsAlongDepth = 36;
-/// Steps of the contraction at a time where the right factor is read once, in the order in which it lies.
-constexpr int64_t streamedDepth = 16;
+/// Longer pieces save little of what sums cost in memory, and leave room for fewer packed columns.
+constexpr int64_t mostDepth = 256;
+/// Bytes between rows of the left factor up to which it is read as it lies: from many rows that lie far
+/// apart, elements of one step fall on few places of the first cache.
+constexpr int64_t nearRows = 3072;
 /// A product this small is not worth cutting for another thread.
 constexpr double smallestFlops = 1e6;
 
@@ -58,6 +58,38 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
   return source;
 }
 
+/// What a step of the contraction costs in all tiles of `rows` by `vectors`, in cycles of a processor with two
+/// multipliers, two loads and a latency of four. Loads compete with everything else, if only for room; the wider
+/// a tile, the shorter are the pieces between which sums are written and read.
+double costOf(int64_t m, int64_t across, int64_t rows, int64_t vectors) {
+  auto tile = [](int64_t r, int64_t v) {
+    if (r == 0 || v == 0)
+      return 0.0;
+    return std::max({r * v / 2.0, (r + v) / 2.0, 4.0}) + 0.02 * (r + v) + r * v * v / 256.0;
+  };
+  int64_t down = m / rows, right = across / vectors, lastRows = m % rows, lastVectors = across % vectors;
+  return down * right * tile(rows, vectors) + right * tile(lastRows, vectors) + down * tile(rows, lastVectors) +
+         tile(lastRows, lastVectors);
+}
+
+/// The tile, in rows and vectors, that costs least. Sums take three quarters of the registers: the rest is one row
+/// of the right factor and elements of the left one.
+std::pair<int64_t, int64_t> chooseTile(int64_t m, int64_t across, int64_t registers) {
+  std::pair<int64_t, int64_t> best = {1, 1};
+  double least = 0;
+  for (int64_t vectors = 1; vectors <= std::min(across, registers / 2); ++vectors) {
+    int64_t most = std::clamp<int64_t>(registers * 3 / 4 / vectors, 1, m);
+    // Tiles of equal height rather than a low one at the end.
+    int64_t rows = llvm::divideCeil(m, llvm::divideCeil(m, most));
+    double cost = costOf(m, across, rows, vectors);
+    if (least == 0 || cost < least) {
+      least = cost;
+      best = {rows, vectors};
+    }
+  }
+  return best;
+}
+
 /// Pieces of `extent` of equal size, a multiple of `unit`.
 int64_t share(int64_t extent, int64_t pieces, int64_t unit) {
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
@@ -91,12 +123,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);
 
-  // Registers: sums, one row of the right factor, one element of the left one. Few rows take more columns.
-  int64_t vectors = std::min<int64_t>(2, llvm::divideCeil(n, lanes));
-  int64_t most = std::min<int64_t>((registers - 1 - vectors) / vectors, vectors == 1 ? 2 * mostRows : mostRows);
-  plan.rows = llvm::divideCeil(m, llvm::divideCeil(m, most));
-  if (vectors == 2)
-    vectors = std::clamp<int64_t>((registers - 1) / (plan.rows + 1), 2, llvm::divideCeil(n, lanes));
+  auto [rows, vectors] = chooseTile(m, llvm::divideCeil(n, lanes), registers);
+  plan.rows = rows;
   plan.columns = vectors * lanes;
   // Both factors along k, and few rows: vectors along k, and no transposition.
   plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsComputed &&
@@ -108,6 +136,7 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
 
   // Programs: one per core, or a multiple; columns are cut until a packed block of them fits its budget.
   int64_t depthBudget = std::max<int64_t>(target.l1Bytes * 2 / 3 / (plan.columns * facts.elementBytes), lanes);
+  depthBudget = std::min(depthBudget, mostDepth);
   int64_t tilesDown = llvm::divideCeil(m, plan.rows), tilesAcross = llvm::divideCeil(n, plan.columns);
   plan.packRhs = !plan.alongDepth && (tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) ||
                                       !facts.rhsAlongColumns || facts.rhsWindow);
@@ -116,7 +145,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
     int64_t pieces = llvm::divideCeil(k, depthBudget);
     plan.depth = share(k, pieces, lanes);
   } else if (!plan.alongDepth && facts.rhsAlongColumns && tilesAcross > 1) {
-    plan.depth = std::min(k, streamedDepth);
+    // The right factor is read once, in the order in which it lies.
+    plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, 64));
   }
   int64_t rhsBudget = std::min(target.l2Bytes / 4, target.privateBytes / 2);
   int64_t mostColumns = std::max<int64_t>(rhsBudget / (plan.depth * facts.elementBytes) / plan.columns, 1) * plan.columns;
@@ -147,7 +177,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
   plan.packLhs = facts.lhsWindow ||
                  (!plan.alongDepth && plan.packRhs && tilesAcross > 1 &&
-                  (facts.lhsComputed || !facts.lhsAlongDepth || tilesAcross >= enoughUses));
+                  (facts.lhsComputed || !facts.lhsAlongDepth ||
+                   (tilesAcross >= enoughUses && k * facts.elementBytes > nearRows)));
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
   plan.rowBlock = std::max<int64_t>(lhsBudget / (plan.depth * facts.elementBytes) / plan.rows, 1) * plan.rows;
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));

@@ -77,3 +77,67 @@ kernel.func @one_name(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, g
   kernel.store %r, %c[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }
+
+// Few rows: the right factor is read once, as it lies, in pieces of a few of its rows.
+// CHECK-LABEL: kernel.func @few_rows
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"n", 256>, #kernel.block_step<<4 x 32, rows 4, depth 16>>]>
+kernel.func @few_rows(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[4, 512] strides [512, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x512xf32, global>
+  %b = kernel.view %w map <[<[512, 1024] strides [1024, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<512x1024xf32, global>
+  %c = kernel.view %y map <[<[4, 1024] strides [1024, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x1024xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<4x512xf32, global> -> tensor<4x512xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<512x1024xf32, global> -> tensor<512x1024xf32>
+  %z = arith.constant dense<0.0> : tensor<4x1024xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<4x512xf32>, tensor<512x1024xf32> -> tensor<4x1024xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<4x1024xf32>, !kernel.view<4x1024xf32, global>
+  kernel.return
+}
+
+// Few rows, and both factors lie along the contraction.
+// CHECK-LABEL: kernel.func @along_depth
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"n", 258>, #kernel.block_step<<4 x 6 along depth, rows 4, depth 512>>]>
+kernel.func @along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[4, 512] strides [512, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x512xf32, global>
+  %b = kernel.view %w map <[<[512, 1024] strides [1, 512]>]> : !kernel.buffer<f32, global> -> !kernel.view<512x1024xf32, global>
+  %c = kernel.view %y map <[<[4, 1024] strides [1024, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x1024xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<4x512xf32, global> -> tensor<4x512xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<512x1024xf32, global> -> tensor<512x1024xf32>
+  %z = arith.constant dense<0.0> : tensor<4x1024xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<4x512xf32>, tensor<512x1024xf32> -> tensor<4x1024xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<4x1024xf32>, !kernel.view<4x1024xf32, global>
+  kernel.return
+}
+
+// A right factor that lies along the contraction is packed; the left one lies well.
+// CHECK-LABEL: kernel.func @transposed
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 72>, #kernel.grid_step<"n", 64>, #kernel.block_step<<12 x 32, rows 132, depth 128, pack rhs>>]>
+kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[128, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<128x128xf32, global>
+  %b = kernel.view %w map <[<[128, 128] strides [1, 128]>]> : !kernel.buffer<f32, global> -> !kernel.view<128x128xf32, global>
+  %c = kernel.view %y map <[<[128, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<128x128xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<128x128xf32, global> -> tensor<128x128xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<128x128xf32, global> -> tensor<128x128xf32>
+  %z = arith.constant dense<0.0> : tensor<128x128xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<128x128xf32>, tensor<128x128xf32> -> tensor<128x128xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<128x128xf32>, !kernel.view<128x128xf32, global>
+  kernel.return
+}
+
+// Columns of half a vector take as many rows as the registers hold.
+// CHECK-LABEL: kernel.func @narrow
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 264>, #kernel.block_step<<24 x 16, rows 312, depth 100, pack rhs>>]>
+kernel.func @narrow(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[1000, 100] strides [100, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1000x100xf32, global>
+  %b = kernel.view %w map <[<[100, 8] strides [8, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100x8xf32, global>
+  %c = kernel.view %y map <[<[1000, 8] strides [8, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1000x8xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<1000x100xf32, global> -> tensor<1000x100xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<100x8xf32, global> -> tensor<100x8xf32>
+  %z = arith.constant dense<0.0> : tensor<1000x8xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<1000x100xf32>, tensor<100x8xf32> -> tensor<1000x8xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<1000x8xf32>, !kernel.view<1000x8xf32, global>
+  kernel.return
+}

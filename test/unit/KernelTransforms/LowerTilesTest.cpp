@@ -585,6 +585,21 @@ TEST_F(LowerTiles, DotInBlocks) {
           }
 }
 
+/// The sum is carried by a loop, and another for the rest, as a tile in memory.
+TEST_F(LowerTiles, DotInALoopOverTheContraction) {
+  for (auto [m, n, k] : {std::tuple{5, 33, 18}, {1, 1, 7}, {9, 40, 16}})
+    for (const char *grid : {"", "#kernel.grid_step<\"m\", 4>, #kernel.grid_step<\"n\", 24>, "})
+      for (int64_t vectorBytes : {64, 32, 0}) {
+        std::string text = product(m, n, k, "f32", "f32", true);
+        std::string schedule = std::string(grid) + "#kernel.loop_step<\"k\", 4>";
+        SCOPED_TRACE(text + "\nschedule: " + schedule + "\nvector bytes: " + std::to_string(vectorBytes));
+        bool ran = runs(text, schedule, vectorBytes);
+        EXPECT_TRUE(ran) << refusal;
+        if (HasFailure())
+          return;
+      }
+}
+
 /// Vectors along the contraction, with and without a rest, of factors in either direction.
 TEST_F(LowerTiles, DotAlongDepth) {
   for (auto [m, n, k] : {std::tuple{3, 14, 35}, {1, 9, 64}, {8, 6, 7}, {5, 1, 40}})

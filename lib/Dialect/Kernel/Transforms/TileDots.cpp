@@ -228,7 +228,61 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
   return overBatches(0, base);
 }
 
-/// A loop that carries tiles: dots summed up in pieces of k.
+/// Computes a tile into the memory of another of the same axes.
+LogicalResult TileLowering::emitCopy(Value from, Value to) {
+  Location loc = from.getLoc();
+  Type element = elementOf(to);
+  int64_t rank = cast<RankedTensorType>(to.getType()).getRank();
+  int64_t bytes = std::max<int64_t>(element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8, 1);
+  int64_t lanes = std::max<int64_t>(machine.vectorBytes / bytes, 1);
+  std::function<LogicalResult(int64_t, Point)> walk = [&](int64_t dim, Point at) -> LogicalResult {
+    if (dim == rank) {
+      FailureOr<Value> value = evaluator.evaluate(from, at);
+      if (failed(value))
+        return failure();
+      evaluator.storeToMemory(to, *value, at);
+      return success();
+    }
+    Axis axis = axes.of(to, dim);
+    FailureOr<Extent> extent = extentOf(axis, loc);
+    if (failed(extent))
+      return failure();
+    bool inVectors = dim + 1 == rank && lanes > 1;
+    bool partial = !extent->constant || *extent->constant % lanes != 0;
+    return emitLoop(0, *extent, inVectors ? lanes : 1, {}, loc,
+                    [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+                      Point inner = at;
+                      inner.positions[axis] = i;
+                      if (inVectors)
+                        setLanes(inner, axis, i, lanes, *extent, partial, loc);
+                      if (failed(walk(dim + 1, inner)))
+                        return failure();
+                      return Accumulators();
+                    });
+  };
+  return walk(0, Point());
+}
+
+/// A loop that carries a tile: a dot summed up in pieces of k. The tile is in memory, and what an iteration
+/// makes of it takes its place element by element: axes tie the two together, so that no element is made from
+/// another one of the last iteration.
 LogicalResult TileLowering::emitTileLoop(Operation &op) {
-  return op.emitOpError("carries tiles, which only machines with matrix units keep in registers");
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop || loop.getNumResults() != 1)
+    return op.emitOpError("yields more than one tile, or one out of a branch");
+  Value result = loop.getResult(0);
+  Location loc = loop.getLoc();
+  allocate(result);
+  evaluator.memory[loop.getRegionIterArg(0)] = evaluator.memory[result];
+  if (failed(emitCopy(loop.getInitArgs().front(), result)))
+    return failure();
+  auto bound = [&](Value value) { return evaluator.mapping.lookupOrDefault(value); };
+  auto lowered = scf::ForOp::create(builder, loc, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
+                                    bound(loop.getStep()));
+  evaluator.mapping.map(loop.getInductionVar(), lowered.getInductionVar());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(lowered.getBody());
+  if (failed(lower(*loop.getBody())))
+    return failure();
+  return emitCopy(loop.getYieldedValues().front(), result);
 }

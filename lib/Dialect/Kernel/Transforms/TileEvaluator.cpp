@@ -77,7 +77,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
 
   FailureOr<Value> result = failure();
   Operation *op = tile.getDefiningOp();
-  ZYX_ASSERT(op, "regions that take tiles are refused before");
+  ZYX_ASSERT(op || memory.contains(tile), "a tile that a loop carries is in memory");
   if (memory.contains(tile)) {
     result = evaluateMemory(tile, point);
   } else if (auto it = registers.find(tile); it != registers.end()) {

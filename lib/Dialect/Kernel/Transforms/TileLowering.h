@@ -42,6 +42,7 @@ private:
   mlir::LogicalResult emitNest(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::LogicalResult emitScan(ScanOp scan);
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
+  mlir::LogicalResult emitCopy(mlir::Value from, mlir::Value to);
 
   // Dots (TileDots.cpp, BlockedDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
