@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -97,7 +98,15 @@ int64_t share(int64_t extent, int64_t pieces, int64_t unit) {
 
 } // namespace
 
-DotFacts describeDot(DotOp dot, const Axes &axes) {
+bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
+  return llvm::all_of(stores, [&](StoreOp store) {
+    return llvm::all_of(axes.of(store.getValue()), [&](Axis axis) {
+      return axes.extent(axis) == 1 || axes.contains(dot.getResult(), axis);
+    });
+  });
+}
+
+DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   auto type = cast<RankedTensorType>(dot.getType());
   unsigned rank = type.getRank();
   Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
@@ -115,6 +124,13 @@ DotFacts describeDot(DotOp dot, const Axes &axes) {
   facts.rhsComputed = rhs.computed;
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
+  for (StoreOp store : stores) {
+    auto map = store.getView().getDefiningOp<ViewOp>().getMap();
+    for (auto [dim, axis] : llvm::enumerate(axes.of(store.getValue())))
+      facts.sumsInOutput |= axis == n && map.isSingleBlock() &&
+                            BlockAttr::constant(map.front().getStrides()[dim]) == 1 &&
+                            getElementTypeOrSelf(store.getValue().getType()) == type.getElementType();
+  }
   return facts;
 }
 
@@ -138,13 +154,15 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   int64_t depthBudget = std::max<int64_t>(target.l1Bytes * 2 / 3 / (plan.columns * facts.elementBytes), lanes);
   depthBudget = std::min(depthBudget, mostDepth);
   int64_t tilesDown = llvm::divideCeil(m, plan.rows), tilesAcross = llvm::divideCeil(n, plan.columns);
-  plan.packRhs = !plan.alongDepth && (tilesDown >= enoughUses || (tilesDown > 1 && facts.rhsComputed) ||
-                                      !facts.rhsAlongColumns || facts.rhsWindow);
+  bool rhsIsNear = k * n * facts.elementBytes <= target.l1Bytes / 2;
+  plan.packRhs = !plan.alongDepth && ((tilesDown >= enoughUses && !rhsIsNear) ||
+                                      (tilesDown > 1 && facts.rhsComputed) || !facts.rhsAlongColumns ||
+                                      facts.rhsWindow);
   plan.depth = k;
   if (plan.packRhs) {
     int64_t pieces = llvm::divideCeil(k, depthBudget);
     plan.depth = share(k, pieces, lanes);
-  } else if (!plan.alongDepth && facts.rhsAlongColumns && tilesAcross > 1) {
+  } else if (!plan.alongDepth && !rhsIsNear && tilesAcross > 1) {
     // The right factor is read once, in the order in which it lies.
     plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, 64));
   }
@@ -174,6 +192,21 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   }
   plan.programColumns = share(n, across, plan.columns);
   plan.programRows = share(m, down, plan.rows);
+  // Where sums cannot wait in an output they are private, and the program is cut until they fit; what cannot
+  // be cut is summed up in one piece.
+  int64_t sumsBudget = target.privateBytes / 4;
+  if (!facts.sumsInOutput && plan.depth < k &&
+      plan.programRows * plan.programColumns * facts.elementBytes > sumsBudget) {
+    int64_t square = llvm::alignTo(256, plan.columns);
+    int64_t fewer = facts.cutColumns ? std::min(plan.programColumns, square) : plan.programColumns;
+    int64_t most = sumsBudget / (fewer * facts.elementBytes) / plan.rows * plan.rows;
+    if (facts.cutRows && most > 0) {
+      plan.programColumns = fewer;
+      plan.programRows = std::min(plan.programRows, most);
+    } else {
+      plan.depth = k;
+    }
+  }
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
   plan.packLhs = facts.lhsWindow ||
                  (!plan.alongDepth && plan.packRhs && tilesAcross > 1 &&
@@ -182,6 +215,11 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
   plan.rowBlock = std::max<int64_t>(lhsBudget / (plan.depth * facts.elementBytes) / plan.rows, 1) * plan.rows;
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));
+  // What cannot be cut further is read as it lies.
+  int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
+  plan.packRhs &= rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.privateBytes / 2;
+  plan.packLhs &= rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
+                  rowBytes * lanes <= target.privateBytes / 8;
   return plan;
 }
 

@@ -23,6 +23,8 @@ struct DotFacts {
   bool lhsComputed, rhsComputed;
   /// The factor is read through several blocks or with padding: not one by one.
   bool lhsWindow, rhsWindow;
+  /// An output has the type of the sums, and its rows lie along n: sums can wait there.
+  bool sumsInOutput;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };
@@ -38,7 +40,11 @@ struct DotPlan {
 DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target);
 
 /// Reads the facts off a kernel.
-DotFacts describeDot(kernel::DotOp dot, const kernel::Axes &axes);
+DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
+
+/// Whether all stores can be done to tiles of the dot while they are in registers: none has an axis that the
+/// dot's result lacks.
+bool storesFollowTiles(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
 
 } // namespace zyx::schedule
 

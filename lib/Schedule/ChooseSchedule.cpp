@@ -100,7 +100,7 @@ private:
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
     bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
-    if (target.vectorBytes)
+    if (target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
       return chooseBlocks(dot, parallel, m, n);
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
     int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
@@ -127,7 +127,7 @@ private:
 
   /// On a processor with vectors.
   void chooseBlocks(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
-    zyx::schedule::DotFacts facts = zyx::schedule::describeDot(dot, axes);
+    zyx::schedule::DotFacts facts = zyx::schedule::describeDot(dot, stores, axes);
     facts.cutRows = llvm::is_contained(parallel, m);
     facts.cutColumns = llvm::is_contained(parallel, n);
     zyx::schedule::DotPlan plan = zyx::schedule::planDot(facts, target);

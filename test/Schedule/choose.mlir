@@ -128,7 +128,7 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32,
 
 // Columns of half a vector take as many rows as the registers hold.
 // CHECK-LABEL: kernel.func @narrow
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 264>, #kernel.block_step<<24 x 16, rows 312, depth 100, pack rhs>>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 264>, #kernel.block_step<<24 x 16, rows 312, depth 100>>]>
 kernel.func @narrow(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %a = kernel.view %x map <[<[1000, 100] strides [100, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1000x100xf32, global>

@@ -123,7 +123,7 @@ private:
       }
     SmallVector<Operation *> roots = stores.takeVector();
     TileLowering::Cone cone = t.coneOf(roots);
-    if (cone.held || cone.branches)
+    if (cone.held)
       return;
     for (Value result : cone.results)
       if (result != dot.getResult())
