@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -33,6 +35,21 @@ struct Change {
   /// Every extent `from` becomes `to`; those that it divides shrink in proportion, if `multiples`.
   int64_t from = 0, to = 0;
   bool multiples = false;
+
+  /// All nodes that are results of one loop or custom op, which changes as follows.
+  std::set<NodeId> call;
+  /// Of the graph of its body: nodes that are replaced or become splats, or a call in it.
+  std::shared_ptr<const Change> inside;
+  /// The trips of a loop; its own if 0.
+  int64_t trips = 0;
+  /// A result that goes, by number. Of a loop, the carried value is an invariant then.
+  std::optional<size_t> result;
+  /// Who uses the result gets the one beside it; if not, the value that a loop begins with.
+  bool usesNeighbour = false;
+  /// A parameter of the body that nothing uses, by number; it goes with its operand.
+  std::optional<size_t> parameter;
+  /// The body stands in the place of the call: one trip of a loop, with index 0.
+  bool isInlined = false;
 
   int64_t extent(int64_t e) const {
     if (from == 0 || e == 0)
@@ -68,6 +85,17 @@ HostTensor crop(const HostTensor &tensor, const Shape &shape) {
   return result;
 }
 
+/// Where a loop's initial values begin among its operands.
+size_t firstInitial(const Node &node) {
+  return node.op == Op::Loop && node.attributes.trips == graph::tripsAreData ? 1 : 0;
+}
+/// The operand that a parameter of a call's body stands for; nothing for the index of a loop.
+std::optional<size_t> operandOf(const Node &node, size_t parameter) {
+  if (node.op == Op::Custom)
+    return parameter;
+  return parameter == 0 ? std::nullopt : std::optional(firstInitial(node) + parameter - 1);
+}
+
 /// Builds the changed program; nothing where the graph refuses it.
 class Rebuilder {
 public:
@@ -89,6 +117,33 @@ public:
     if (!made.graph.verify().isOk())
       return std::nullopt;
     return made;
+  }
+
+  /// The same of a body, with the listed inputs and outputs in this order; nothing may use another
+  /// input.
+  std::optional<graph::Body> runBody(std::span<const size_t> inputs,
+                                     std::span<const size_t> outputs) {
+    Program made;
+    for (size_t number : inputs) {
+      const NodeId id = old.graph.inputs[number];
+      const Node &node = old.graph.node(id);
+      const Result<NodeId> parameter = made.graph.parameter(
+          node.attributes.name, {node.type.dtype, change.shape(node.type.shape)});
+      if (!parameter.isOk())
+        return std::nullopt;
+      made.graph.inputs.push_back(*parameter);
+      if (!change.splats.contains(id))
+        placed[id] = *parameter;
+    }
+    isBody = true;
+    for (size_t number : outputs) {
+      const auto id = place(made, old.graph.outputs[number].node);
+      if (!id)
+        return std::nullopt;
+      made.graph.outputs.push_back({old.graph.outputs[number].name, *id});
+    }
+    const Result<graph::Body> body = graph::Body::create(made.graph);
+    return body.isOk() ? std::optional(*body) : std::nullopt;
   }
 
 private:
@@ -124,6 +179,8 @@ private:
     if (const auto found = change.bound.find(id); found != change.bound.end())
       return input(made, "v." + std::to_string(id), found->second);
     if (node.op == Op::Parameter) {
+      if (isBody)
+        return std::nullopt;
       const auto at = std::find(old.graph.inputs.begin(), old.graph.inputs.end(), id);
       if (at == old.graph.inputs.end())
         return std::nullopt;
@@ -131,12 +188,19 @@ private:
       return input(made, node.attributes.name, crop(value, shape));
     }
     std::vector<NodeId> operands;
-    for (NodeId operand : node.operands) {
-      const std::optional<NodeId> other = place(made, operand);
+    const bool drops = change.parameter && change.call.contains(id);
+    const std::optional<size_t> dropped =
+        drops ? operandOf(node, *change.parameter) : std::nullopt;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      if (i == dropped)
+        continue;
+      const std::optional<NodeId> other = place(made, node.operands[i]);
       if (!other)
         return std::nullopt;
       operands.push_back(*other);
     }
+    if (node.attributes.body)
+      return makeCall(made, id, std::move(operands));
     graph::Attributes attributes = node.attributes;
     if (node.op == Op::Constant && !attributes.splat)
       attributes.value = crop({node.type, attributes.value}, shape).data;
@@ -145,10 +209,136 @@ private:
     return result.isOk() ? std::optional<NodeId>(*result) : std::nullopt;
   }
 
+  std::optional<NodeId> makeCall(Program &made, NodeId id, std::vector<NodeId> operands) {
+    const Node &node = old.graph.node(id);
+    const bool isLoop = node.op == Op::Loop, isChanged = change.call.contains(id);
+    graph::Attributes attributes = node.attributes;
+    const Program body{attributes.body.graph(), {}};
+    // Extents change everywhere.
+    Change inside = isChanged && change.inside ? *change.inside : Change();
+    inside.from = change.from;
+    inside.to = change.to;
+    inside.multiples = change.multiples;
+
+    std::vector<size_t> inputs(body.graph.inputs.size()), outputs(body.graph.outputs.size());
+    std::iota(inputs.begin(), inputs.end(), size_t(0));
+    std::iota(outputs.begin(), outputs.end(), size_t(0));
+    if (isChanged && change.trips != 0)
+      attributes.trips = change.trips;
+    if (isChanged && change.result) {
+      const size_t gone = *change.result, own = static_cast<size_t>(attributes.result);
+      if (isLoop) {
+        const auto initial = operands.begin() + static_cast<ptrdiff_t>(firstInitial(node) + gone);
+        if (own == gone && !change.usesNeighbour)
+          return *initial;
+        std::rotate(initial, initial + 1, operands.end());
+        const auto carried = inputs.begin() + 1 + static_cast<ptrdiff_t>(gone);
+        std::rotate(carried, carried + 1, inputs.end());
+      }
+      outputs.erase(outputs.begin() + static_cast<ptrdiff_t>(gone));
+      if (own > gone || own == outputs.size())
+        --attributes.result;
+    }
+    if (isChanged && change.parameter) // its operand is not among these
+      inputs.erase(inputs.begin() + static_cast<ptrdiff_t>(*change.parameter));
+    const std::optional<graph::Body> rebuilt = Rebuilder(body, inside).runBody(inputs, outputs);
+    if (!rebuilt)
+      return std::nullopt;
+    if (isChanged && change.isInlined)
+      return inlineCall(made, node, *rebuilt, std::move(operands));
+    attributes.body = *rebuilt;
+    const Result<NodeId> result =
+        made.graph.add(node.op, operands, std::move(attributes),
+                       {node.type.dtype, change.shape(node.type.shape)});
+    return result.isOk() ? std::optional<NodeId>(*result) : std::nullopt;
+  }
+
+  static std::optional<NodeId> inlineCall(Program &made, const Node &node, const graph::Body &body,
+                                          std::vector<NodeId> arguments) {
+    if (node.op == Op::Loop) {
+      const Result<NodeId> index =
+          made.graph.splat({DType::I64, {}}, std::vector<std::byte>(sizeof(int64_t)));
+      if (!index.isOk())
+        return std::nullopt;
+      if (firstInitial(node) == 1)
+        arguments.front() = *index; // the count makes room
+      else
+        arguments.insert(arguments.begin(), *index);
+    }
+    const Result<std::vector<NodeId>> results = made.graph.inlineBody(body, arguments);
+    return results.isOk() ? std::optional((*results)[static_cast<size_t>(node.attributes.result)])
+                          : std::nullopt;
+  }
+
   const Program &old;
   const Change &change;
+  /// Its inputs are placed before all else.
+  bool isBody = false;
   std::map<NodeId, NodeId> placed;
 };
+
+/// What could be cut of the calls of a graph, the most first.
+std::vector<Change> listCallChanges(const Graph &graph) {
+  std::vector<Change> changes;
+  std::set<NodeId> seen;
+  std::vector<NodeId> order = graph.reachable();
+  std::reverse(order.begin(), order.end());
+  for (NodeId id : order) {
+    const Node &node = graph.node(id);
+    if (!node.attributes.body || seen.contains(id))
+      continue;
+    Change call;
+    for (NodeId other : order) {
+      const Node &result = graph.node(other);
+      graph::Attributes attributes = result.attributes;
+      attributes.result = node.attributes.result;
+      if (result.op == node.op && result.operands == node.operands && attributes == node.attributes)
+        call.call.insert(other);
+    }
+    seen.insert(call.call.begin(), call.call.end());
+    const auto add = [&](auto set) {
+      set(changes.emplace_back(call));
+    };
+    const Graph &body = node.attributes.body.graph();
+    const bool isLoop = node.op == Op::Loop;
+    add([](Change &change) { change.isInlined = true; });
+    for (int64_t trips : {int64_t(1), int64_t(2), node.attributes.trips / 2})
+      if (isLoop && trips > 0 && trips < node.attributes.trips)
+        add([&](Change &change) { change.trips = trips; });
+    for (size_t i = 0; i < body.outputs.size() && body.outputs.size() > 1; ++i)
+      for (bool usesNeighbour : {false, true})
+        if (isLoop || usesNeighbour)
+          add([&](Change &change) {
+            change.result = i;
+            change.usesNeighbour = usesNeighbour;
+          });
+
+    std::vector<NodeId> inner = body.reachable();
+    const std::set<NodeId> reached(inner.begin(), inner.end());
+    for (size_t i = isLoop ? 1 + body.outputs.size() : 0; i < body.inputs.size(); ++i)
+      if (!reached.contains(body.inputs[i]))
+        add([&](Change &change) { change.parameter = i; });
+    const auto addInside = [&](Change inside) {
+      add([&](Change &change) { change.inside = std::make_shared<const Change>(std::move(inside)); });
+    };
+    for (size_t i = inner.size(); i-- > 0;) {
+      const Op op = body.node(inner[i]).op;
+      for (NodeId operand : body.node(inner[i]).operands) {
+        Change inside;
+        inside.replaced[inner[i]] = operand;
+        addInside(std::move(inside));
+      }
+      if (op == Op::Constant)
+        continue;
+      Change inside;
+      inside.splats.insert(inner[i]);
+      addInside(std::move(inside));
+    }
+    for (Change &inside : listCallChanges(body))
+      addInside(std::move(inside));
+  }
+  return changes;
+}
 
 class Reducer {
 public:
@@ -156,7 +346,7 @@ public:
       : program(std::move(program)), interesting(interesting), left(maxTests) {}
 
   Program run() {
-    while (dropOutputs() || cutNodes() || shrinkExtents()) {
+    while (dropOutputs() || cutNodes() || cutCalls() || shrinkExtents()) {
     }
     return std::move(program);
   }
@@ -234,6 +424,22 @@ private:
     return tryChange(change);
   }
 
+  bool cutCalls() {
+    bool any = false;
+    std::vector<Change> changes = listCallChanges(program.graph);
+    for (size_t i = 0; i < changes.size(); ++i) {
+      if (!tryChange(changes[i]))
+        continue;
+      any = true;
+      // Most of what was tried before would fail again.
+      const size_t behind = changes.size() - i - 1;
+      changes = listCallChanges(program.graph);
+      // Where there are fewer, at the first one: one before it, so far.
+      i = changes.size() - std::min(behind, changes.size()) - 1;
+    }
+    return any;
+  }
+
   std::optional<HostTensor> evaluate(NodeId id) {
     Graph graph = program.graph;
     graph.outputs = {{"value", id}};
@@ -241,12 +447,20 @@ private:
     return values.isOk() ? std::optional<HostTensor>(std::move((*values)[0])) : std::nullopt;
   }
 
-  bool shrinkExtents() {
-    std::set<int64_t, std::greater<>> extents;
-    for (NodeId id : program.graph.reachable())
-      for (int64_t extent : program.graph.node(id).type.shape)
+  static void collectExtents(const Graph &graph, std::set<int64_t, std::greater<>> &extents) {
+    for (NodeId id : graph.reachable()) {
+      const Node &node = graph.node(id);
+      for (int64_t extent : node.type.shape)
         if (extent > 1)
           extents.insert(extent);
+      if (node.attributes.body)
+        collectExtents(node.attributes.body.graph(), extents);
+    }
+  }
+
+  bool shrinkExtents() {
+    std::set<int64_t, std::greater<>> extents;
+    collectExtents(program.graph, extents);
     for (int64_t extent : extents)
       for (int64_t to : {int64_t(1), extent / 4, extent / 2, extent - 1})
         for (bool multiples : {true, false}) {

@@ -19,7 +19,9 @@ using Interesting = std::function<bool(const Program &)>;
 
 /// Cuts a program down while it stays interesting, until nothing of this can be done any more:
 /// leave out outputs; put a node's operand, a parameter with the value that the interpreter gives
-/// it, or a constant in the place of a node; make an extent smaller in every shape. Deterministic.
+/// it, or a constant in the place of a node; put the body of a loop or custom op in its place, or do
+/// the same inside of it, with fewer trips, carried values and operands; make an extent smaller in
+/// every shape. Deterministic.
 /// At most `maxTests` programs are tried.
 Program reduceProgram(Program program, const Interesting &interesting, int64_t maxTests = 2000);
 

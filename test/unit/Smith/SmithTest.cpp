@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "conformance/Builder.h"
 #include "smith/Cases.h"
 #include "smith/Drawer.h"
 #include "smith/Reduce.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <set>
 
 using namespace zyx;
@@ -111,6 +113,85 @@ TEST(ReduceTest, KeepsWhatIsInterestingAndLittleElse) {
     EXPECT_LE(*numElements(small.graph.node(id).type.shape), 1);
   EXPECT_LT(numTests, 300);
   EXPECT_TRUE(reference::evaluate(small.graph, small.tensors).isOk());
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// The nodes of a graph and of all bodies in it.
+void forEachNode(const graph::Graph &graph, const std::function<void(const graph::Node &, int)> &see,
+                 int depth = 0) {
+  for (NodeId id : graph.reachable()) {
+    const graph::Node &node = graph.node(id);
+    see(node, depth);
+    if (node.attributes.body)
+      forEachNode(node.attributes.body.graph(), see, depth + 1);
+  }
+}
+
+/// Whether there is a tangent, at least so deep inside of bodies.
+bool hasTan(const Program &program, int least) {
+  bool found = false;
+  forEachNode(program.graph, [&](const graph::Node &node, int depth) {
+    found |= depth >= least && node.op == Op::Unary &&
+             node.attributes.kind == static_cast<uint8_t>(UnaryKind::Tan);
+  });
+  return found;
+}
+
+/// A loop of three carried values and two invariants, around a custom op with two results, one of
+/// them the tangent.
+Program makeNested() {
+  Program program;
+  conformance::Builder b(program, "main");
+  const NodeId x = b.x(DType::F32, {9, 33}), y = b.x(DType::F32, {9, 33});
+  const NodeId w = b.x(DType::F32, {33}), unused = b.x(DType::F32, {9});
+  using Inputs = std::span<const NodeId>;
+  const auto results = b.loop(
+      7, {x, y, b.splat(DType::I64, {}, 3)}, {w, unused}, [&](conformance::Builder &s, Inputs in) {
+        const NodeId wide = s.along(in[4], {9, 33}, 1);
+        const auto inner =
+            s.custom("both", {in[1], wide}, [](conformance::Builder &t, Inputs parts) {
+              const NodeId sum = t.add(parts[0], parts[1]);
+              return std::vector<NodeId>{t.unary(UnaryKind::Exp, sum),
+                                         t.add(sum, t.unary(UnaryKind::Tan, sum))};
+            });
+        return std::vector<NodeId>{s.mul(inner[0], in[2]), inner[1], s.add(in[3], in[0])};
+      });
+  program.graph.outputs = {{"a", b.add(results[0], results[1])}, {"n", results[2]}};
+  return program;
+}
+
+TEST(ReduceTest, PutsBodiesInPlaceOfTheirCalls) {
+  const Program small =
+      reduceProgram(makeNested(), [](const Program &candidate) { return hasTan(candidate, 0); });
+  EXPECT_TRUE(hasTan(small, 0));
+  EXPECT_EQ(small.graph.reachable().size(), 2u) << conformance::printGraph(small.graph);
+}
+
+TEST(ReduceTest, CutsInsideOfBodies) {
+  const Program program = makeNested();
+  ASSERT_TRUE(hasTan(program, 2));
+  const Program small =
+      reduceProgram(program, [](const Program &candidate) { return hasTan(candidate, 2); });
+  ASSERT_TRUE(hasTan(small, 2));
+  EXPECT_TRUE(small.graph.verify().isOk());
+  EXPECT_TRUE(reference::evaluate(small.graph, small.tensors).isOk());
+  int64_t numNodes = 0;
+  forEachNode(small.graph, [&](const graph::Node &node, int) {
+    ++numNodes;
+    EXPECT_EQ(*numElements(node.type.shape), 1);
+    if (!node.attributes.body)
+      return;
+    const graph::Graph &body = node.attributes.body.graph();
+    EXPECT_EQ(body.outputs.size(), 1u) << conformance::printGraph(body);
+    EXPECT_LE(node.operands.size(), 1u);
+    if (node.op == Op::Loop)
+      EXPECT_EQ(node.attributes.trips, 1);
+  });
+  // A value, the loop; what it carries, the custom op; the tangent and its operand.
+  EXPECT_LE(numNodes, 6) << conformance::printGraph(small.graph);
 }
 
 TEST(ReduceTest, StopsAfterSoManyTests) {
