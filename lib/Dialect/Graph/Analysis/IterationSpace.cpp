@@ -94,26 +94,6 @@ private:
     return Status::ok();
   }
 
-  /// The classes of what an op of the set computes and a result renumbers: it is stored as it is
-  /// computed, through strides in the result. Those are none where a permute comes behind a reshape.
-  std::optional<Classes> getRenumbered(Operation *op) {
-    if (!isa<ReshapeOp>(op) || getSourceDims(op->getResult(0)))
-      return std::nullopt;
-    Value source = op->getResult(0);
-    while (auto reshape = source.getDefiningOp<ReshapeOp>())
-      source = reshape.getX();
-    for (Operation *view = source.getDefiningOp(); view; view = source.getDefiningOp()) {
-      auto reshape = dyn_cast<ReshapeOp>(view);
-      if (!isa<PermuteOp>(view) && !(reshape && isUnitReshape(reshape)))
-        break;
-      source = view->getOperand(0);
-    }
-    auto known = classes.find(source);
-    if (known == classes.end())
-      return std::nullopt;
-    return known->second;
-  }
-
   Status addOp(Operation *op) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       Classes operand = makeClasses(shapeOf(reduce.getX())), result;
@@ -140,10 +120,6 @@ private:
       size_t rank = shapeOf(gather.getIndices()).size();
       ZYX_RETURN_IF_ERROR(tie(gather.getIndices(), ArrayRef(result).slice(gather.getDim(), rank)));
     } else if (isView(op)) {
-      if (std::optional<Classes> renumbered = getRenumbered(op)) {
-        classes[value] = std::move(*renumbered);
-        return Status::ok();
-      }
       ZYX_RETURN_IF_ERROR(tie(value, result));
     } else if (isa<ConcatOp, TransferOp>(op)) {
       return Status::unsupported("an op is left that is taken apart before groups are formed");

@@ -39,8 +39,7 @@ public:
 
   int64_t getExtent(Axis axis) const { return extents[axis]; }
   int getNumAxes() const { return extents.size(); }
-  /// The axis of each dimension of a computed value, -1 for those of extent 1. A result that is a
-  /// reshape of another computed value has the axes of that.
+  /// The axis of each dimension of a computed value, -1 for those of extent 1.
   llvm::ArrayRef<Axis> getAxes(mlir::Value value) const { return axes.find(value)->second; }
   /// The axis of each dimension of a reduce's operand.
   llvm::ArrayRef<Axis> getOperandAxes(ReduceOp op) const { return operandAxes.find(op)->second; }
