@@ -30,7 +30,6 @@ public:
   static Result<Thread> start(std::function<void()> body);
   /// Waits for the end of the thread, if it was started.
   void join();
-  bool isThisThread() const { return running && pthread_equal(handle, pthread_self()); }
 
 private:
   pthread_t handle{};

@@ -175,15 +175,6 @@ Num toFormat(Num a, Type element) {
   return a.emitter->emit<arith::TruncFOp>(type, a.value);
 }
 
-Num toWidth(Num a, unsigned width) {
-  Type type = withElement(a.type(), IntegerType::get(a.type().getContext(), width));
-  if (width == a.width())
-    return a;
-  if (width > a.width())
-    return a.emitter->emit<arith::ExtUIOp>(type, a.value);
-  return a.emitter->emit<arith::TruncIOp>(type, a.value);
-}
-
 Num polynomial(Num x, ArrayRef<double> c) {
   Num sum = x.emitter->constant(x, c.back());
   for (double coefficient : llvm::reverse(c.drop_back()))

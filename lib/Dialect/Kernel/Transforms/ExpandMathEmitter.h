@@ -133,8 +133,6 @@ Num fromBits(Num a);
 Num toFormat(Num a, mlir::Type element);
 /// A signed integer as a float of its width.
 Num toFloat(Num a);
-/// An integer of another width; widening fills with zeros.
-Num toWidth(Num a, unsigned width);
 
 /// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
 Num polynomial(Num x, llvm::ArrayRef<double> c);
