@@ -7,7 +7,7 @@
 #include "Sleeper.h"
 #include "Thread.h"
 
-#include "zyx/Runtime/Processors.h"
+#include "zyx/Base/Processors.h"
 
 #include <algorithm>
 #include <deque>

@@ -7,7 +7,7 @@
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Runtime/Device.h"
-#include "zyx/Runtime/Processors.h"
+#include "zyx/Base/Processors.h"
 
 #include <gtest/gtest.h>
 

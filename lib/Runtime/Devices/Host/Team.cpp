@@ -4,10 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "Team.h"
 
-#include "zyx/Runtime/Processors.h"
+#include "zyx/Base/Processors.h"
 
 #include <algorithm>
 
+using namespace zyx;
 using namespace zyx::runtime;
 
 /// Where part `part` of [0, total) begins, cut into `parts` whose sizes differ by one at most.

@@ -61,6 +61,28 @@ def ApplySchedulePass : Pass<"zyx-kernel-apply-schedule"> {
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def MergeIdenticalPass : Pass<"zyx-kernel-merge-identical", "::mlir::ModuleOp"> {
+  let summary = "One kernel for all that compute the same";
+  let description = [{
+    Of kernels that differ in their names and places only, the first stays, and what named another one
+    names it. A network of equal layers is compiled as one of them is.
+
+    Before:
+
+    ```mlir
+    %0 = plan.launch @first ins(%x : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+    %1 = plan.launch @second ins(%y : !plan.buffer<f32[4]>) outs(%z : !plan.buffer<f32[4]>)
+    ```
+
+    After, where both negate four elements:
+
+    ```mlir
+    %0 = plan.launch @first ins(%x : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+    %1 = plan.launch @first ins(%y : !plan.buffer<f32[4]>) outs(%z : !plan.buffer<f32[4]>)
+    ```
+  }];
+}
+
 def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
   let summary = "Keep tiles that are dear to compute and used again after a reduction";
   let description = [{

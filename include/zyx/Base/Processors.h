@@ -2,12 +2,12 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_RUNTIME_PROCESSORS_H
-#define ZYX_RUNTIME_PROCESSORS_H
+#ifndef ZYX_BASE_PROCESSORS_H
+#define ZYX_BASE_PROCESSORS_H
 
 #include <string>
 
-namespace zyx::runtime {
+namespace zyx {
 
 /// How many processors this process may keep busy: those of its affinity mask, and no more than the
 /// limits of its control groups give it time for (`cpu.max` of version 2, `cpu.cfs_quota_us` of
@@ -16,6 +16,6 @@ namespace zyx::runtime {
 /// front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
 
-} // namespace zyx::runtime
+} // namespace zyx
 
-#endif // ZYX_RUNTIME_PROCESSORS_H
+#endif // ZYX_BASE_PROCESSORS_H

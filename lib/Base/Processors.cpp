@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Runtime/Processors.h"
+#include "zyx/Base/Processors.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -138,7 +138,7 @@ unsigned limitOf(const Hierarchy &hierarchy, const std::string &root) {
 
 } // namespace
 
-unsigned runtime::usableProcessors(const std::string &root) {
+unsigned zyx::usableProcessors(const std::string &root) {
   unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof(set), &set) == 0)
