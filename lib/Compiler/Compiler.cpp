@@ -18,6 +18,8 @@
 
 #include "llvm/Support/SourceMgr.h"
 
+#include <mutex>
+
 using namespace zyx;
 
 namespace {
@@ -43,18 +45,61 @@ private:
   std::string &text;
 };
 
-/// A context of its own for every call: nothing that one compilation made is seen by another, and
-/// its attributes are freed with it.
-std::unique_ptr<mlir::MLIRContext> makeContext() {
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  auto context =
-      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  context->printOpOnDiagnostic(false);
-  if (isolation::serving())
-    isolation::nameInCrashes(*context);
-  return context;
-}
+/// A context, which loads its dialects once: that takes as long as a small kernel. One call at a
+/// time uses it; all that it keeps of one are constants that equal ones share.
+struct KeptContext {
+  mlir::MLIRContext context{makeRegistry(), mlir::MLIRContext::Threading::DISABLED};
+  unsigned calls = 0;
+
+  static mlir::DialectRegistry makeRegistry() {
+    mlir::DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+};
+
+/// Contexts that no call uses.
+struct Contexts {
+  /// A context frees nothing before its end.
+  static constexpr unsigned maxCalls = 200;
+  static constexpr size_t maxIdle = 8;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<KeptContext>> idle;
+
+  /// Never freed: what the dialects refer to may be gone before it would be.
+  static Contexts &get() {
+    static Contexts &all = *new Contexts;
+    return all;
+  }
+
+  struct GiveBack {
+    void operator()(KeptContext *context) const {
+      std::unique_ptr<KeptContext> owned(context);
+      owned->context.setRemarkEngine(nullptr);
+      Contexts &all = get();
+      std::lock_guard lock(all.mutex);
+      if (++owned->calls < maxCalls && all.idle.size() < maxIdle)
+        all.idle.push_back(std::move(owned));
+    }
+  };
+  using Owned = std::unique_ptr<KeptContext, GiveBack>;
+
+  Owned take() {
+    {
+      std::lock_guard lock(mutex);
+      if (!idle.empty()) {
+        Owned taken(idle.back().release());
+        idle.pop_back();
+        return taken;
+      }
+    }
+    Owned made(new KeptContext);
+    made->context.printOpOnDiagnostic(false);
+    if (isolation::serving())
+      isolation::nameInCrashes(made->context);
+    return made;
+  }
+};
 
 /// "file:line:column: error: message", one line per diagnostic and note.
 std::string describe(const mlir::Diagnostic &diagnostic) {
@@ -83,14 +128,15 @@ Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
     if (Status limits = checkTextLimits(text); !limits.isOk())
       return {limits.code(), name + ": " + limits.message()};
 
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  Contexts::Owned kept = Contexts::get().take();
+  mlir::MLIRContext *context = &kept->context;
   std::string messages;
-  mlir::ScopedDiagnosticHandler handler(context.get(), [&](mlir::Diagnostic &diagnostic) {
+  mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
       messages += (messages.empty() ? "" : "\n") + describe(diagnostic);
     return mlir::success();
   });
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get(), name);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context, name);
   if (!module)
     return Status::invalidArgument(messages);
   for (mlir::func::FuncOp entry : module->getOps<mlir::func::FuncOp>()) {
@@ -107,6 +153,7 @@ Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
 Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &result) {
   std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data),
                                    args.graph.size);
+  const uint64_t begin = Trace::now();
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
   if (args.isolation)
     return isolation::compile(args, graph.name, result);
@@ -135,7 +182,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
       return Status::invalidArgument("there is no phase '" + std::string(args.stop_after) + "'");
   }
 
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  Contexts::Owned kept = Contexts::get().take();
+  mlir::MLIRContext *context = &kept->context;
   mlir::remark::RemarkCategories categories;
   // `all` alone lets nothing through.
   categories.passed = categories.missed = categories.analysis = categories.failed = ".*";
@@ -143,7 +191,11 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   (void)mlir::remark::enableOptimizationRemarks(
       *context, std::make_unique<RemarkText>(result.remarks),
       std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
-  mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context.get());
+  mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context);
+  const uint64_t imported = Trace::now() - begin;
+  result.stages.push_back({"import", imported});
+  if (options.trace)
+    trace.add({"compiler", "import", "", begin, imported});
   if (stopAfter) {
     ZYX_ASSIGN_OR_RETURN(std::string text,
                          (args.dump_dot ? pipelines::compileToDot : pipelines::compileToText)(

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/Text/C.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
@@ -21,15 +23,15 @@ using namespace zyx::pipelines;
 namespace {
 
 /// Measures one stage until its end of scope.
-class Timer {
+class StageTimer {
 public:
-  Timer(const std::string &name, const Options &options, std::vector<Stage> &stages)
+  StageTimer(const std::string &name, const Options &options, std::vector<Stage> &stages)
       : span(options.trace, "compiler", name), name(name), stages(stages),
         begin(std::chrono::steady_clock::now()) {
     if (options.progress)
       options.progress(name, 0, 0);
   }
-  ~Timer() {
+  ~StageTimer() {
     auto elapsed = std::chrono::steady_clock::now() - begin;
     stages.push_back(
         {std::move(name), static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count())});
@@ -113,52 +115,138 @@ OwningOpRef<ModuleOp> cloneKernels(ModuleOp module) {
   return kernels;
 }
 
+/// One phase, for one module after the other.
+class PhaseRunner {
+public:
+  PhaseRunner(MLIRContext *context, const Options &options, Phase phase)
+      : options(options), phase(phase), passes(context) {
+    if (options.trace)
+      passes.addInstrumentation(std::make_unique<PassSpans>(*options.trace));
+    // Behind every pass it takes as long as many a pass; once behind them all is enough to know
+    // that what goes on is sound.
+    passes.enableVerifier(options.verifyRoundtrip);
+    addPhase(phase, passes, options);
+  }
+
+  Status run(ModuleOp module) {
+    Errors errors(module.getContext());
+    if (failed(passes.run(module)) || failed(verify(module)))
+      return errors.status("phase '" + std::string(toString(phase)) + "'");
+    return options.verifyRoundtrip ? checkRoundtrip(module, phase) : Status::ok();
+  }
+
+private:
+  const Options &options;
+  const Phase phase;
+  PassManager passes;
+};
+
 Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vector<Stage> &stages) {
-  Timer timer(std::string(toString(phase)), options, stages);
-  Errors errors(module.getContext());
-  PassManager passes(module.getContext());
-  if (options.trace)
-    passes.addInstrumentation(std::make_unique<PassSpans>(*options.trace));
-  addPhase(phase, passes, options);
-  if (failed(passes.run(module)))
-    return errors.status("phase '" + std::string(toString(phase)) + "'");
-  return options.verifyRoundtrip ? checkRoundtrip(module, phase) : Status::ok();
+  StageTimer timer(std::string(toString(phase)), options, stages);
+  return PhaseRunner(module.getContext(), options, phase).run(module);
 }
 
-Result<artifact::CodeBlob> emitCode(ModuleOp kernels, const Options &options,
-                                    std::vector<Stage> &stages) {
-  if (options.target.kind == target::TargetKind::C) {
-    std::string text;
-    {
-      Timer timer("print", options, stages);
-      ZYX_ASSIGN_OR_RETURN(text, target::printC(kernels));
-    }
-    Timer timer("cc", options, stages);
-    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
-    return artifact::CodeBlob{"elf-so", std::move(code)};
+/// C for all kernels together, by the system's compiler.
+Result<std::vector<std::byte>> emitC(ModuleOp module, const Options &options,
+                                     std::vector<Stage> &stages) {
+  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Lowered, stages));
+  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
+  OwningOpRef<ModuleOp> kernels = cloneKernels(module);
+  ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
+  std::string text;
+  {
+    StageTimer timer("print", options, stages);
+    ZYX_ASSIGN_OR_RETURN(text, target::printC(*kernels));
   }
-  if (options.target.kind != target::TargetKind::CPU)
-    return Status::unsupported("target '" + options.target.name + "' has no code for artifacts");
-  target::CPUTimes times;
+  StageTimer timer("cc", options, stages);
+  return target::compileC(text);
+}
+
+/// Adds up the time of what is done in turns.
+class Turns {
+public:
+  Turns(const char *name, const Options &options, std::vector<Stage> &stages)
+      : name(name), options(options), stages(stages) {}
+  ~Turns() { stages.push_back({name, nanoseconds}); }
+
+  template <typename Body> auto operator()(Body body) {
+    if (nanoseconds == 0 && options.progress)
+      options.progress(name, 0, 0);
+    const uint64_t begin = Trace::now();
+    auto result = body();
+    const uint64_t spent = Trace::now() - begin;
+    nanoseconds += spent;
+    if (options.trace)
+      options.trace->add({"compiler", name, "", begin, spent});
+    return result;
+  }
+
+private:
+  const char *name;
+  const Options &options;
+  std::vector<Stage> &stages;
+  uint64_t nanoseconds = 0;
+};
+
+/// Lowers each kernel by itself, and has it compiled while the next one is lowered. `module` keeps
+/// the lowered ones.
+Result<std::vector<std::byte>> emitMachineCode(ModuleOp module, const Options &options,
+                                               std::vector<Stage> &stages) {
   target::CPUOptions emission;
   if (options.progress)
     emission.progress = [&](size_t done, size_t total) { options.progress("generate", done, total); };
+  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+  const size_t numModules = std::max<size_t>(kernels.size(), 1);
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<target::Emitter> emitter,
+                       target::Emitter::create(options.target, emission, numModules));
+  MLIRContext *context = module.getContext();
+  {
+    // Their times are listed in the opposite order.
+    Turns toTarget("target", options, stages), toLowered("lowered", options, stages);
+    PhaseRunner lowered(context, options, Phase::Lowered), target(context, options, Phase::Target);
+    auto emit = [&](ModuleOp own) -> Status {
+      ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(own); }));
+      return emitter->add(own);
+    };
+    for (kernel::FuncOp func : kernels) {
+      OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
+      Operation *behind = func->getNextNode();
+      func->moveBefore(own->getBody(), own->getBody()->end());
+      ZYX_RETURN_IF_ERROR(toLowered([&] { return lowered.run(*own); }));
+      // The plan needs its grid.
+      OpBuilder builder(context);
+      if (behind)
+        builder.setInsertionPoint(behind);
+      else
+        builder.setInsertionPointToEnd(module.getBody());
+      for (Operation &op : *own->getBody())
+        builder.clone(op);
+      ZYX_RETURN_IF_ERROR(emit(*own));
+    }
+    // A plan that only copies has code too, though nothing is in it.
+    if (kernels.empty()) {
+      OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
+      ZYX_RETURN_IF_ERROR(emit(*none));
+    }
+  }
+  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
   uint64_t begin = Trace::now();
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
-                       target::emitSharedObject(kernels, options.target, emission, &times));
+  Result<std::vector<std::byte>> code = emitter->finish();
+  const target::CPUTimes &times = emitter->times();
   auto add = [&](const char *name, double milliseconds) {
     const auto nanoseconds = static_cast<uint64_t>(milliseconds * 1e6);
     stages.push_back({name, nanoseconds});
-    // One follows the other.
-    if (options.trace)
+    // One follows the other; translating was done in turns with the phases.
+    if (options.trace && std::string_view(name) != "translate") {
       options.trace->add({"compiler", name, "", begin, nanoseconds});
-    begin += nanoseconds;
+      begin += nanoseconds;
+    }
   };
   add("translate", times.translate);
   add("optimise", times.optimise);
   add("generate", times.generate);
   add("link", times.link);
-  return artifact::CodeBlob{"elf-so", std::move(code)};
+  return code;
 }
 
 } // namespace
@@ -175,11 +263,19 @@ Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase 
 
 Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options,
                                                    std::vector<Stage> &stages) {
-  ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Plan, stages));
-  OwningOpRef<ModuleOp> kernels = cloneKernels(module);
-  ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
-  ZYX_ASSIGN_OR_RETURN(artifact::CodeBlob code, emitCode(*kernels, options, stages));
-  return plan::toArtifact(module, options.target, std::move(code));
+  const bool isC = options.target.kind == target::TargetKind::C;
+  if (!isC && options.target.kind != target::TargetKind::CPU)
+    return Status::unsupported("target '" + options.target.name + "' has no code for artifacts");
+  ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
+                       (isC ? emitC : emitMachineCode)(module, options, stages));
+  const uint64_t begin = Trace::now();
+  Result<artifact::Artifact> made =
+      plan::toArtifact(module, options.target, {"elf-so", std::move(code)});
+  stages.push_back({"artifact", Trace::now() - begin});
+  if (options.trace)
+    options.trace->add({"compiler", "artifact", "", begin, stages.back().nanoseconds});
+  return made;
 }
 
 Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options &options,

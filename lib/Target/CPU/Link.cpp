@@ -49,20 +49,28 @@ Status checkUndefinedSymbols(llvm::StringRef object) {
                                "instruction for what became a call of " + needed);
 }
 
-Result<std::vector<std::byte>> linkSharedObject(llvm::StringRef object) {
+Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects) {
   // lld keeps its state in globals: one link at a time. After a crash inside it may not run again.
   static std::mutex mutex;
   static bool usable = true;
 
   ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::create());
-  ZYX_ASSIGN_OR_RETURN(std::string input, folder.write("kernels.o", std::as_bytes(std::span(object))));
+  std::vector<std::string> inputs;
+  for (llvm::StringRef object : objects) {
+    ZYX_ASSIGN_OR_RETURN(std::string input,
+                         folder.write((std::to_string(inputs.size()) + ".o").c_str(),
+                                      std::as_bytes(std::span(object.data(), object.size()))));
+    inputs.push_back(std::move(input));
+  }
   std::string output = folder.file("kernels.so");
   {
     std::lock_guard lock(mutex);
-    const char *arguments[] = {"ld.lld",         "-shared",          "-nostdlib", "--threads=1",
-                               "--hash-style=gnu", "--build-id=none", "-z",       "noexecstack",
-                               "-z",             "now",              "-o",        output.c_str(),
-                               input.c_str()};
+    std::vector<const char *> arguments = {"ld.lld",           "-shared",         "-nostdlib",
+                                           "--threads=1",      "--hash-style=gnu", "--build-id=none",
+                                           "-z",               "noexecstack",     "-z",
+                                           "now",              "-o",              output.c_str()};
+    for (const std::string &input : inputs)
+      arguments.push_back(input.c_str());
     std::string messages;
     llvm::raw_string_ostream stream(messages);
     lld::Result result{1, false};

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace zyx::target {
@@ -17,8 +18,8 @@ namespace zyx::target {
 /// Refuses an object that needs a function other than memcpy, memmove and memset.
 Status checkUndefinedSymbols(llvm::StringRef object);
 
-/// Links one relocatable object into a shared object, with the linker inside this process.
-Result<std::vector<std::byte>> linkSharedObject(llvm::StringRef object);
+/// Links relocatable objects into a shared object, with the linker inside this process.
+Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects);
 
 } // namespace zyx::target
 

@@ -83,7 +83,7 @@ TEST(CompilerTest, CompilesToBytesWithStagesAndRemarks) {
   ASSERT_GE(zyx_compiler_result_num_stages(result.get()), 7u);
   zyx_compiler_stage stage = {sizeof(stage), nullptr, 0};
   ASSERT_TRUE(zyx_compiler_result_stage(result.get(), 0, &stage));
-  EXPECT_STREQ(stage.name, "graph");
+  EXPECT_STREQ(stage.name, "import");
   EXPECT_FALSE(zyx_compiler_result_stage(result.get(), 1000, &stage));
   EXPECT_THAT(zyx_compiler_result_remarks(result.get()), HasSubstr("FormGroups"));
 }

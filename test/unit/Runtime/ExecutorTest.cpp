@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <sys/resource.h>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -207,6 +208,36 @@ TEST_F(ExecutorTest, RefusesWrongArguments) {
   EXPECT_EQ(executor->readOutput(0, memory).message(),
             "output 'y' is f32[4] of 16 bytes; 20 were given");
 }
+
+#ifndef ZYX_TEST_SANITIZED
+TEST(ExecutorMemoryTest, AnArenaThatTheSystemDoesNotGiveChangesNothing) {
+  auto device = *createDevice("cpu", {.threads = 1});
+  auto executor = *Executor::create(device, sampleArtifact(testKernels()));
+  const float x[4] = {1, 2, 3, 4};
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  const uint64_t inUse = device->pool()->usage().inUse;
+  Artifact large = sampleArtifact(testKernels());
+  large.arenaSize = uint64_t(1) << 30;
+
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  rlimit less = before;
+  less.rlim_cur = uint64_t(1) << 29;
+  ::setrlimit(RLIMIT_AS, &less);
+  const Status status = Executor::create(device, large).status();
+  ::setrlimit(RLIMIT_AS, &before);
+
+  EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
+  EXPECT_THAT(status.message(), testing::HasSubstr("cannot give 1073741824 more"));
+  EXPECT_EQ(device->pool()->usage().inUse, inUse);
+  ASSERT_TRUE(executor->run().isOk());
+  float y[4];
+  ASSERT_TRUE(executor->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  EXPECT_THAT(y, ElementsAre(13, 25, 37, 49));
+  EXPECT_TRUE(Executor::create(device, large).isOk());
+}
+#endif
 
 TEST(ExecutorMemoryTest, OutOfMemoryChangesNothing) {
   // Constants 80, arena 128, input 16, outputs 40: each limit below the sum fails at one of them.

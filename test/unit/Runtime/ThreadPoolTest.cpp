@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace zyx;
 using namespace zyx::runtime;
 
 namespace {

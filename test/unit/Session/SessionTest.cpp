@@ -143,7 +143,7 @@ TEST(SessionTest, CompilesAndRuns) {
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE((*executable)->run().isOk());
   EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
-  EXPECT_THAT(toString((*executable)->stages), HasSubstr(" ms (graph "));
+  EXPECT_THAT(toString((*executable)->stages), HasSubstr(" ms (import "));
 
   auto anyExecutable = session.prepare(anySize(), "cpu");
   ASSERT_TRUE(anyExecutable.isOk()) << anyExecutable.status().toString();

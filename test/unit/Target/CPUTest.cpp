@@ -98,7 +98,7 @@ TEST_F(CPU, UntranslatableModuleIsAnError) {
 }
 
 TEST(Link, BrokenObjectsAreErrors) {
-  Status failure = linkSharedObject("not an object").status();
+  Status failure = linkSharedObject(llvm::StringRef("not an object")).status();
   EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
   EXPECT_EQ(failure.message().find("cannot link the kernels: "), 0u) << failure.message();
   EXPECT_NE(checkUndefinedSymbols("not an object").message().find("cannot read the generated object: "),

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,31 @@ struct CPUOptions {
   std::function<void(size_t done, size_t total)> progress = nullptr;
 };
 
-/// Where the time of one emitSharedObject went, in milliseconds.
+/// Where the time of the calling thread went, in milliseconds.
 struct CPUTimes {
   double translate = 0, optimise = 0, generate = 0, link = 0;
+};
+
+/// Makes one shared object of several modules of the LLVM dialect. Each is compiled by itself, on
+/// other threads while the caller goes on, as many as the process may use processors; the caller
+/// helps when it has nothing else to do. What comes out is the same however many there are.
+class Emitter {
+public:
+  /// `most` modules will be added.
+  static Result<std::unique_ptr<Emitter>> create(const TargetInfo &target,
+                                                 const CPUOptions &options, size_t most);
+  /// Waits for what runs.
+  ~Emitter();
+  /// Translates the module, which is not needed afterwards.
+  Status add(mlir::ModuleOp llvmModule);
+  /// See emitSharedObject. Called once.
+  Result<std::vector<std::byte>> finish();
+  const CPUTimes &times() const;
+
+private:
+  struct Impl;
+  explicit Emitter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
 };
 
 /// Translates a module of the LLVM dialect for the record's processor and links it into a shared

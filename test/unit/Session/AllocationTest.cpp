@@ -1,0 +1,139 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// A run calls no allocator: the process's own malloc counts.
+//===----------------------------------------------------------------------===//
+#include "zyx/Base/TempFolder.h"
+#include "zyx/Runtime/Executor.h"
+#include "zyx/Session/Session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+using namespace zyx;
+
+static std::atomic<size_t> calls = 0;
+
+// The program's definitions stand before those of libc for every library. A sanitizer has its own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ZYX_TEST_SANITIZED
+#endif
+#endif
+
+#ifndef ZYX_TEST_SANITIZED
+extern "C" {
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *memory);
+
+void *malloc(size_t size) {
+  ++calls;
+  return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size) {
+  ++calls;
+  return __libc_calloc(count, size);
+}
+void *realloc(void *memory, size_t size) {
+  ++calls;
+  return __libc_realloc(memory, size);
+}
+void *memalign(size_t alignment, size_t size) {
+  ++calls;
+  return __libc_memalign(alignment, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+  ++calls;
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  ++calls;
+  *memory = __libc_memalign(alignment, size);
+  return *memory ? 0 : ENOMEM;
+}
+void free(void *memory) {
+  if (memory)
+    ++calls;
+  __libc_free(memory);
+}
+}
+#endif
+
+namespace {
+
+/// A product, a softmax over its rows, a loop, and outputs that are copies: kernels of one chunk and
+/// of many, with private memory, and every other command.
+constexpr std::string_view program = R"(
+func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x384xf32>) -> (tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>) {
+  %xr = graph.reshape %x : tensor<256x512xf32> -> tensor<256x512x1xf32>
+  %xe = graph.expand %xr : tensor<256x512x1xf32> -> tensor<256x512x384xf32>
+  %wr = graph.reshape %w : tensor<512x384xf32> -> tensor<1x512x384xf32>
+  %we = graph.expand %wr : tensor<1x512x384xf32> -> tensor<256x512x384xf32>
+  %p = graph.binary mul %xe, %we : tensor<256x512x384xf32>
+  %d = graph.reduce add %p dims = [1] : tensor<256x512x384xf32> -> tensor<256x384xf32>
+  %m = graph.reduce max %d dims = [1] : tensor<256x384xf32> -> tensor<256xf32>
+  %mr = graph.reshape %m : tensor<256xf32> -> tensor<256x1xf32>
+  %me = graph.expand %mr : tensor<256x1xf32> -> tensor<256x384xf32>
+  %c = graph.binary sub %d, %me : tensor<256x384xf32>
+  %e = graph.unary exp %c : tensor<256x384xf32>
+  %s = graph.reduce add %e dims = [1] : tensor<256x384xf32> -> tensor<256xf32>
+  %sr = graph.reshape %s : tensor<256xf32> -> tensor<256x1xf32>
+  %se = graph.expand %sr : tensor<256x1xf32> -> tensor<256x384xf32>
+  %y = graph.binary div %e, %se : tensor<256x384xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  return %y, %x, %one : tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>
+}
+)";
+
+runtime::Executor &makeExecutor(std::unique_ptr<runtime::Executor> &owner, unsigned threads) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  session::Session session;
+  TempFolder folder = *TempFolder::create();
+  const std::string path = *folder.write("program.mlir", std::as_bytes(std::span(program)));
+  auto graphs = session.readGraphs(path);
+  EXPECT_TRUE(graphs.isOk()) << graphs.status().toString();
+  auto compiled = session.compile((*graphs)[0], {});
+  EXPECT_TRUE(compiled.isOk()) << compiled.status().toString();
+  auto device = runtime::createDevice("cpu", {.threads = threads, .oversubscribe = true});
+  auto made = runtime::Executor::create(*device, *artifact::Artifact::deserialize(compiled->output));
+  EXPECT_TRUE(made.isOk()) << made.status().toString();
+  owner = std::move(*made);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::vector<float> values(i == 0 ? 256 * 512 : 512 * 384, 0.25f);
+    EXPECT_TRUE(owner->setInput(i, std::as_bytes(std::span(values))).isOk());
+  }
+  return *owner;
+}
+
+} // namespace
+
+TEST(AllocationTest, RunsOfACompiledProgramCallNoAllocator) {
+#ifdef ZYX_TEST_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator is not counted";
+#endif
+  for (unsigned threads : {1u, 3u}) {
+    std::unique_ptr<runtime::Executor> owner;
+    runtime::Executor &executor = makeExecutor(owner, threads);
+    ASSERT_TRUE(executor.run().isOk());
+    // It does count.
+    size_t before = calls;
+    static void *volatile taken;
+    taken = std::malloc(16);
+    std::free(taken);
+    ASSERT_GE(calls, before + 2);
+    Status status;
+    before = calls;
+    for (int run = 0; run < 20 && status.isOk(); ++run)
+      status = executor.run();
+    const size_t during = calls - before;
+    EXPECT_TRUE(status.isOk());
+    EXPECT_EQ(during, 0u) << threads << " threads";
+  }
+}
