@@ -99,8 +99,7 @@ class Contenders:
             worker.close()
 
     def prepare(self, workload, sample):
-        """Lets all compute the workload, checks their results and keeps those that may be the
-        fastest. None where zyx fails."""
+        """Lets all compute the workload and checks their results. None where zyx fails."""
         rng = numpy.random.default_rng(1)
         values, inputs = [], []
         for i, ((dtype, shape), (low, high)) in enumerate(zip(workload.inputs, workload.ranges)):
@@ -132,12 +131,6 @@ class Contenders:
                 self.release(workload, entry)
         if not entries or entries[0]["name"] != "zyx":
             return None
-        # What is far from the fastest need not be measured more.
-        fastest = min((entry["look"] for entry in entries[1:]), default=0)
-        for entry in entries[1:]:
-            if entry["look"] > 3 * fastest:
-                self.release(workload, entry)
-        entries = entries[:1] + [e for e in entries[1:] if e["look"] <= 3 * fastest]
         return {"name": workload.name, "figure": workload.figure, "amount": workload.amount,
                 "unit": workload.unit, "timings": entries}
 
@@ -185,6 +178,11 @@ class Contenders:
                     entry["seconds"] = []
             entries = [entry for entry in entries if len(entry["seconds"]) > rounds]
             rounds += 1
+            if rounds == 2:
+                # A peer that is far from the fastest one need not be measured more.
+                fastest = min((min(entry["seconds"]) for entry in entries[1:]), default=0)
+                entries = entries[:1] + [entry for entry in entries[1:]
+                                         if min(entry["seconds"]) <= 3 * fastest]
         if not entries or entries[0]["name"] != "zyx":
             raise Failure(f"{result['name']}: zyx ended while it was timed")
         result["timings"] = entries
