@@ -167,7 +167,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
     plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, 64));
   }
   int64_t rhsBudget = std::min(target.l2Bytes / 4, target.privateBytes / 2);
-  int64_t mostColumns = std::max<int64_t>(rhsBudget / (plan.depth * facts.elementBytes) / plan.columns, 1) * plan.columns;
+  int64_t columnBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
+  int64_t mostColumns = std::max<int64_t>(rhsBudget / columnBytes / plan.columns, 1) * plan.columns;
   double flops = 2.0 * m * n * k * facts.batches;
   int64_t programs = flops < smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
   int64_t across = 1, down = 1;
@@ -213,10 +214,10 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
                   (facts.lhsComputed || !facts.lhsAlongDepth ||
                    (tilesAcross >= enoughUses && k * facts.elementBytes > nearRows)));
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
-  plan.rowBlock = std::max<int64_t>(lhsBudget / (plan.depth * facts.elementBytes) / plan.rows, 1) * plan.rows;
+  int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
+  plan.rowBlock = std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows;
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));
   // What cannot be cut further is read as it lies.
-  int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
   plan.packRhs &= rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.privateBytes / 2;
   plan.packLhs &= rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
                   rowBytes * lanes <= target.privateBytes / 8;

@@ -128,7 +128,7 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32,
 
 // Columns of half a vector take as many rows as the registers hold.
 // CHECK-LABEL: kernel.func @narrow
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 264>, #kernel.block_step<<24 x 16, rows 312, depth 100>>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"m", 264>, #kernel.block_step<<24 x 16, rows 288, depth 100>>]>
 kernel.func @narrow(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %a = kernel.view %x map <[<[1000, 100] strides [100, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1000x100xf32, global>
@@ -139,5 +139,38 @@ kernel.func @narrow(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, glo
   %z = arith.constant dense<0.0> : tensor<1000x8xf32>
   %d = kernel.dot %at, %bt, %z : tensor<1000x100xf32>, tensor<100x8xf32> -> tensor<1000x8xf32>
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<1000x8xf32>, !kernel.view<1000x8xf32, global>
+  kernel.return
+}
+
+// The window of a convolution is packed, whatever its depth is: one by one its elements are dear.
+// CHECK-LABEL: kernel.func @convolution
+// CHECK-SAME: pack lhs rhs
+kernel.func @convolution(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[12544, 147] strides [147, 1]>, <[112, 112, 7, 7, 3] strides [1380, 6, 690, 3, 1]>, <[230, 230, 3] strides [672, 3, 1] offset -2025 valid [3 : 227, 3 : 227, 0 : 3]>]> : !kernel.buffer<f32, global> -> !kernel.view<12544x147xf32, global>
+  %ws = kernel.view %w map <[<[147, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<147x64xf32, global>
+  %ys = kernel.view %y map <[<[12544, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<12544x64xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<12544x147xf32, global> -> tensor<12544x147xf32>
+  %b = kernel.load %ws[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<147x64xf32, global> -> tensor<147x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<12544x64xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<12544x147xf32>, tensor<147x64xf32> -> tensor<12544x64xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<12544x64xf32>, !kernel.view<12544x64xf32, global>
+  kernel.return
+}
+
+// A depthwise convolution: programs of a row of results, and two vectors of channels.
+// CHECK-LABEL: kernel.func @depthwise
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i", 1>, #kernel.grid_step<"c", 32>]>
+kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[112, 112, 64, 3, 3] strides [7296, 64, 1, 7296, 64]>, <[114, 114, 64] strides [7168, 64, 1] offset -7232 valid [1 : 113, 1 : 113, 0 : 64]>]> : !kernel.buffer<f32, global> -> !kernel.view<112x112x64x3x3xf32, global>
+  %ws = kernel.view %w map <[<[64, 3, 3] strides [1, 192, 64]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x3x3xf32, global>
+  %ys = kernel.view %y map <[<[112, 112, 64] strides [7168, 64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<112x112x64xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0, %c0, %c0] axes ["i", "j", "c", "p", "q"] in_bounds [true, true, true, true, true] : !kernel.view<112x112x64x3x3xf32, global> -> tensor<112x112x64x3x3xf32>
+  %f = kernel.load %ws[%c0, %c0, %c0] axes ["c", "p", "q"] in_bounds [true, true, true] : !kernel.view<64x3x3xf32, global> -> tensor<64x3x3xf32>
+  %b = kernel.broadcast %f dims [2, 3, 4] : tensor<64x3x3xf32> -> tensor<112x112x64x3x3xf32>
+  %p = arith.mulf %a, %b : tensor<112x112x64x3x3xf32>
+  %s = kernel.reduce add %p dims [3, 4] : tensor<112x112x64x3x3xf32> -> tensor<112x112x64xf32>
+  kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<112x112x64xf32>, !kernel.view<112x112x64xf32, global>
   kernel.return
 }
