@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
+#include "Legality.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
@@ -10,6 +11,7 @@
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 
 namespace zyx::schedule {
@@ -31,6 +33,10 @@ constexpr int64_t enoughPrograms = 16;
 constexpr int64_t rowsPerBlock = 256;
 /// Elements of a window that is combined for each element of a result.
 constexpr int64_t mostWindowElements = 64;
+/// Scores that an attention has at a time: with them, queries and results stay in the first caches.
+constexpr int64_t attentionQueries = 64, attentionKeys = 64;
+/// The same of a single query.
+constexpr int64_t maxKeys = 4096;
 
 int64_t bytesOf(Value tile) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
@@ -54,6 +60,9 @@ public:
     });
     if (stores.empty())
       return ScheduleAttr::get(func.getContext(), steps);
+    if (chooseAttention())
+      return ScheduleAttr::get(func.getContext(), steps);
+    steps.clear();
     if (dots.size() == 1 && !combines)
       chooseDot(dots.front());
     else if (combines || !dots.empty())
@@ -136,6 +145,65 @@ private:
     auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
                                       plan.packLhs, plan.packRhs, plan.alongDepth);
     steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
+  }
+
+  /// The axis along which a maximum is taken, in a kernel with more sums than a softmax has, where no result
+  /// has that axis.
+  std::optional<Axis> findKeys() {
+    std::optional<Axis> found;
+    unsigned sums = dots.size();
+    func.walk([&](ReduceOp reduce) {
+      ++sums;
+      if (reduce.getKind() == Combine::Max && reduce.getDims().size() == 1)
+        found = axes.of(reduce.getInput(), reduce.getDims()[0]);
+    });
+    bool isInside = found && sums > 2 && axes.name(*found) && llvm::none_of(stores, [&](StoreOp store) {
+      return axes.contains(store.getValue(), *found);
+    });
+    return isInside ? found : std::nullopt;
+  }
+
+  /// False where the kernel is no attention.
+  bool chooseAttention() {
+    std::optional<Axis> keys = findKeys();
+    if (!keys || (dots.size() != 2 && !dots.empty()))
+      return false;
+    if (dots.size() == 2)
+      chooseQueries(*keys);
+    else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.privateBytes / 2)
+      // The scores of one query would be too many.
+      chooseRows();
+    else
+      return false;
+    if (attentionKeys < axes.extent(*keys))
+      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*keys), dots.empty() ? maxKeys : attentionKeys));
+    return zyx::schedule::isLegal(func, steps);
+  }
+
+  /// A program per block of queries walks the keys in blocks. Queries lie along vectors: then neither
+  /// keys nor values need a copy, and no sum crosses lanes.
+  void chooseQueries(Axis keys) {
+    DotOp output = dots[0], scores = dots[1];
+    if (axes.contains(output.getResult(), keys))
+      std::swap(output, scores);
+    // The last two dimensions of the one are queries and keys, of the other queries and features.
+    auto lastTwo = [&](DotOp dot) {
+      SmallVector<Axis> all = axes.of(dot.getResult());
+      return std::pair(all.end()[-2], all.end()[-1]);
+    };
+    auto [scoreRow, scoreColumn] = lastTwo(scores);
+    auto [outputRow, outputColumn] = lastTwo(output);
+    Axis queries = scoreRow == keys ? scoreColumn : scoreRow;
+    Axis features = outputRow == queries ? outputColumn : outputRow;
+    // What a query has in private memory: itself, scores and weights of a block, its rows of the result.
+    int64_t wide = axes.extent(axes.of(scores.getLhs()).back()) + 2 * attentionKeys + axes.extent(features) + 4;
+    int64_t block = attentionQueries;
+    while (block > 1 && block * wide * bytesOf(output.getResult()) > target.privateBytes / 2)
+      block /= 2;
+    steps.push_back(SwapStepAttr::get(func.getContext()));
+    for (Axis axis : parallelAxes())
+      if (axis != features)
+        grid(axis, axis == queries ? block : 1);
   }
 
   void chooseRows() {

@@ -2,12 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "Legality.h"
+
 #include "zyx/Schedule/Passes.h"
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -46,6 +45,7 @@ public:
       else if (auto iota = dyn_cast<IotaOp>(op))
         note(iota.getAxes());
       hasDot |= isa<DotOp>(op);
+      hasExp |= isa<math::ExpOp>(op);
     });
   }
 
@@ -54,7 +54,7 @@ public:
     SmallVector<Attribute> steps;
     for (uint64_t tries = random.below(7); tries > 0 && !names.empty(); --tries) {
       steps.push_back(drawStep());
-      if (!isLegal(steps))
+      if (!zyx::schedule::isLegal(func, steps))
         steps.pop_back();
     }
     return ScheduleAttr::get(func.getContext(), steps);
@@ -83,28 +83,19 @@ private:
     static constexpr int64_t tiles[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 64};
     StringAttr axis = names[random.below(names.size())];
     int64_t tile = tiles[random.below(std::size(tiles))];
+    if (hasDot && random.below(8) == 0)
+      return SwapStepAttr::get(context);
+    if (hasExp && random.below(3) == 0)
+      return OnlineStepAttr::get(context, axis, tile);
     if (random.below(2))
       return GridStepAttr::get(context, axis, tile);
     return LoopStepAttr::get(context, axis, tile);
   }
 
-  /// Whether a copy of the kernel can be split so.
-  bool isLegal(ArrayRef<Attribute> steps) {
-    OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
-    FuncOp copy = func.clone();
-    scratch->push_back(copy);
-    copy.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
-    ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
-    PassManager passes(func.getContext());
-    passes.addPass(createApplySchedulePass());
-    passes.addPass(createVerifyFormPass({"tiled"}));
-    return succeeded(passes.run(*scratch));
-  }
-
   FuncOp func;
   Random random;
   llvm::SetVector<StringAttr> names;
-  bool hasDot = false;
+  bool hasDot = false, hasExp = false;
 };
 
 struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "DecomposeMovement.h"
+#include "FuseAttention.h"
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
 #include "PrepareOps.h"
@@ -182,7 +183,8 @@ struct BodyBuilder {
 static std::string describe(const IterationSpace &space, const GroupGraph::Ops &members,
                             size_t numOutputs) {
   size_t reduces = space.getReduces().size();
-  std::string kind = space.getContraction() ? "a contraction"
+  std::string kind = space.getAttention()   ? "an attention"
+                     : space.getContraction() ? "a contraction"
                      : reduces == 0         ? "no reduction"
                      : reduces == 1         ? "1 reduction"
                                             : std::to_string(reduces) + " reductions";
@@ -301,12 +303,16 @@ private:
     zyx::search::decomposeMovement(block);
     // A group of what nobody reads would have no result.
     zyx::search::eraseUnused(block);
-    if (fuse)
+    if (fuse) {
       zyx::search::normalizeViews(block);
+      zyx::search::divideAfterwards(block);
+    }
     // Behind the views, which would move what the seed alone decides in front of its expand.
     zyx::search::expandRandomBits(block);
     zyx::search::storeIotas(block);
     GroupGraph graph(block);
+    if (fuse)
+      zyx::search::mergeAttentions(graph);
     mergePrologues(graph, fuse);
     if (!fuse)
       return createGroups(graph, block, entry);

@@ -123,17 +123,56 @@ bool GroupGraph::reachesAround(GroupId from, GroupId to) const {
   return false;
 }
 
-Status GroupGraph::checkMerge(GroupId first, GroupId second) const {
-  if (getLoop(first) || getLoop(second))
-    return Status::unsupported("a loop is no part of a kernel");
-  Ops all = unite(members[first], members[second]);
+/// Whether a path leads from some of the groups to others of them over one that is none.
+bool GroupGraph::reachesAround(const llvm::SetVector<GroupId> &groups) const {
+  llvm::DenseSet<GroupId> seen;
+  SmallVector<GroupId> pending(groups.begin(), groups.end());
+  while (!pending.empty()) {
+    GroupId group = pending.pop_back_val();
+    const bool isOutside = !groups.contains(group);
+    for (Operation *op : members[group])
+      for (Operation *consumer : getConsumers(op)) {
+        GroupId next = getHome(consumer);
+        if (isOutside && groups.contains(next))
+          return true;
+        if (!groups.contains(next) && seen.insert(next).second)
+          pending.push_back(next);
+      }
+  }
+  return false;
+}
+
+/// The results of ops that would be one group, while nothing is cloned.
+SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
   SmallVector<Value> outputs;
   for (Operation *op : all)
     if (returned.contains(op) || !llvm::all_of(getConsumers(op), [&](Operation *consumer) {
           return all.contains(consumer);
         }))
       outputs.push_back(op->getResult(0));
-  ZYX_RETURN_IF_ERROR(checkGroup(all, outputs));
+  return outputs;
+}
+
+Status GroupGraph::mergeAll(ArrayRef<Operation *> together) {
+  llvm::SetVector<GroupId> groups;
+  for (Operation *op : together)
+    groups.insert(getHome(op));
+  Ops all;
+  for (GroupId group : groups)
+    all = unite(all, members[group]);
+  ZYX_RETURN_IF_ERROR(checkGroup(all, getOutputs(all)));
+  if (reachesAround(groups))
+    return Status::unsupported("another kernel lies between them");
+  for (GroupId group : ArrayRef(groups.getArrayRef()).drop_front())
+    merge(groups.front(), group);
+  return Status::ok();
+}
+
+Status GroupGraph::checkMerge(GroupId first, GroupId second) const {
+  if (getLoop(first) || getLoop(second))
+    return Status::unsupported("a loop is no part of a kernel");
+  Ops all = unite(members[first], members[second]);
+  ZYX_RETURN_IF_ERROR(checkGroup(all, getOutputs(all)));
   if (reachesAround(first, second) || reachesAround(second, first))
     return Status::unsupported("another kernel lies between them");
   return Status::ok();

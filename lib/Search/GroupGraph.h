@@ -44,6 +44,9 @@ public:
   /// Why the two would make no good kernel or a cycle; success where they would.
   Status checkMerge(GroupId first, GroupId second) const;
   void merge(GroupId first, GroupId second);
+  /// Joins the groups of all these ops, where two of them alone would make no kernel. A failure says
+  /// why they make none together, and changes nothing.
+  Status mergeAll(mlir::ArrayRef<mlir::Operation *> ops);
 
   /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
   /// it, and drops what nobody reads then. To be called when all merging is done.
@@ -55,6 +58,8 @@ private:
   mlir::ArrayRef<mlir::Operation *> getConsumers(mlir::Operation *op) const;
   bool isStored(mlir::Operation *op) const;
   bool reachesAround(GroupId from, GroupId to) const;
+  bool reachesAround(const llvm::SetVector<GroupId> &groups) const;
+  llvm::SmallVector<mlir::Value> getOutputs(const Ops &all) const;
   Ops unite(const Ops &first, const Ops &second) const;
   /// What a reader would compute itself instead of reading a value.
   struct Slice {

@@ -53,15 +53,18 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
   }
   if (repeated > zyx::search::maxRepeatedOps)
     return Status::unsupported("it would compute too many ops again in each row");
-  if (transcendentals > (space.getContraction() ? 0 : zyx::search::maxRepeatedTranscendentals))
+  bool hasContraction = space.getContraction() || space.getAttention();
+  if (transcendentals > (hasContraction ? 0 : zyx::search::maxRepeatedTranscendentals))
     return Status::unsupported("it would compute transcendental functions again in each row");
   return Status::ok();
 }
 
 /// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
-/// but what feeds the reduction.
+/// but what feeds the reduction. An attention walks its keys once.
 static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops,
                         ValueRange outputs) {
+  if (space.getAttention())
+    return Status::ok();
   int64_t longest = 0;
   for (ReduceOp reduce : space.getReduces()) {
     int64_t length = 1;

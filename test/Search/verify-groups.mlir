@@ -82,3 +82,91 @@ func.func @concat(%x: tensor<4xf32>) -> tensor<8xf32> {
   }
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// Scores that are the same for all batches of a mask.
+func.func @scores(%q: tensor<3x5xf32>, %k: tensor<4x5xf32>, %v: tensor<4x6xf32>, %m: tensor<2x3x4xf32>) -> tensor<2x3x6xf32> {
+  // expected-error@+1 {{is no kernel: the sums of an attention have other axes than its softmax}}
+  %0 = graph.group(%gq = %q : tensor<3x5xf32>, %gk = %k : tensor<4x5xf32>, %gv = %v : tensor<4x6xf32>, %gm = %m : tensor<2x3x4xf32>) -> tensor<2x3x6xf32> {
+    %q1 = graph.reshape %gq : tensor<3x5xf32> -> tensor<3x1x5xf32>
+    %q2 = graph.expand %q1 : tensor<3x1x5xf32> -> tensor<3x4x5xf32>
+    %k1 = graph.reshape %gk : tensor<4x5xf32> -> tensor<1x4x5xf32>
+    %k2 = graph.expand %k1 : tensor<1x4x5xf32> -> tensor<3x4x5xf32>
+    %qk = graph.binary mul %q2, %k2 : tensor<3x4x5xf32>
+    %s = graph.reduce add %qk dims = [2] : tensor<3x4x5xf32> -> tensor<3x4xf32>
+    %s1 = graph.reshape %s : tensor<3x4xf32> -> tensor<1x3x4xf32>
+    %s2 = graph.expand %s1 : tensor<1x3x4xf32> -> tensor<2x3x4xf32>
+    %x = graph.binary add %s2, %gm : tensor<2x3x4xf32>
+    %max = graph.reduce max %x dims = [2] : tensor<2x3x4xf32> -> tensor<2x3xf32>
+    %max1 = graph.reshape %max : tensor<2x3xf32> -> tensor<2x3x1xf32>
+    %max2 = graph.expand %max1 : tensor<2x3x1xf32> -> tensor<2x3x4xf32>
+    %d = graph.binary sub %x, %max2 : tensor<2x3x4xf32>
+    %e = graph.unary exp %d : tensor<2x3x4xf32>
+    %e1 = graph.reshape %e : tensor<2x3x4xf32> -> tensor<2x3x4x1xf32>
+    %e2 = graph.expand %e1 : tensor<2x3x4x1xf32> -> tensor<2x3x4x6xf32>
+    %v1 = graph.reshape %gv : tensor<4x6xf32> -> tensor<1x1x4x6xf32>
+    %v2 = graph.expand %v1 : tensor<1x1x4x6xf32> -> tensor<2x3x4x6xf32>
+    %ev = graph.binary mul %e2, %v2 : tensor<2x3x4x6xf32>
+    %y = graph.reduce add %ev dims = [2] : tensor<2x3x4x6xf32> -> tensor<2x3x6xf32>
+    graph.yield %y : tensor<2x3x6xf32>
+  }
+  return %0 : tensor<2x3x6xf32>
+}
+
+// -----
+
+// The exponentials are a result, too.
+func.func @exponentials(%q: tensor<3x5xf32>, %k: tensor<4x5xf32>, %v: tensor<4x6xf32>) -> (tensor<3x6xf32>, tensor<3x4xf32>) {
+  // expected-error@+1 {{is no kernel: a result of an attention has an element per key}}
+  %0:2 = graph.group(%gq = %q : tensor<3x5xf32>, %gk = %k : tensor<4x5xf32>, %gv = %v : tensor<4x6xf32>) -> (tensor<3x6xf32>, tensor<3x4xf32>) {
+    %q1 = graph.reshape %gq : tensor<3x5xf32> -> tensor<3x1x5xf32>
+    %q2 = graph.expand %q1 : tensor<3x1x5xf32> -> tensor<3x4x5xf32>
+    %k1 = graph.reshape %gk : tensor<4x5xf32> -> tensor<1x4x5xf32>
+    %k2 = graph.expand %k1 : tensor<1x4x5xf32> -> tensor<3x4x5xf32>
+    %qk = graph.binary mul %q2, %k2 : tensor<3x4x5xf32>
+    %s = graph.reduce add %qk dims = [2] : tensor<3x4x5xf32> -> tensor<3x4xf32>
+    %max = graph.reduce max %s dims = [1] : tensor<3x4xf32> -> tensor<3xf32>
+    %max1 = graph.reshape %max : tensor<3xf32> -> tensor<3x1xf32>
+    %max2 = graph.expand %max1 : tensor<3x1xf32> -> tensor<3x4xf32>
+    %d = graph.binary sub %s, %max2 : tensor<3x4xf32>
+    %e = graph.unary exp %d : tensor<3x4xf32>
+    %e1 = graph.reshape %e : tensor<3x4xf32> -> tensor<3x4x1xf32>
+    %e2 = graph.expand %e1 : tensor<3x4x1xf32> -> tensor<3x4x6xf32>
+    %v1 = graph.reshape %gv : tensor<4x6xf32> -> tensor<1x4x6xf32>
+    %v2 = graph.expand %v1 : tensor<1x4x6xf32> -> tensor<3x4x6xf32>
+    %ev = graph.binary mul %e2, %v2 : tensor<3x4x6xf32>
+    %y = graph.reduce add %ev dims = [1] : tensor<3x4x6xf32> -> tensor<3x6xf32>
+    graph.yield %y, %e : tensor<3x6xf32>, tensor<3x4xf32>
+  }
+  return %0#0, %0#1 : tensor<3x6xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+// The smallest score, too.
+func.func @smallest(%q: tensor<3x5xf32>, %k: tensor<4x5xf32>, %v: tensor<4x6xf32>) -> (tensor<3x6xf32>, tensor<3xf32>) {
+  // expected-error@+1 {{is no kernel: an attention stands alone among reductions}}
+  %0:2 = graph.group(%gq = %q : tensor<3x5xf32>, %gk = %k : tensor<4x5xf32>, %gv = %v : tensor<4x6xf32>) -> (tensor<3x6xf32>, tensor<3xf32>) {
+    %q1 = graph.reshape %gq : tensor<3x5xf32> -> tensor<3x1x5xf32>
+    %q2 = graph.expand %q1 : tensor<3x1x5xf32> -> tensor<3x4x5xf32>
+    %k1 = graph.reshape %gk : tensor<4x5xf32> -> tensor<1x4x5xf32>
+    %k2 = graph.expand %k1 : tensor<1x4x5xf32> -> tensor<3x4x5xf32>
+    %qk = graph.binary mul %q2, %k2 : tensor<3x4x5xf32>
+    %s = graph.reduce add %qk dims = [2] : tensor<3x4x5xf32> -> tensor<3x4xf32>
+    %min = graph.reduce min %s dims = [1] : tensor<3x4xf32> -> tensor<3xf32>
+    %max = graph.reduce max %s dims = [1] : tensor<3x4xf32> -> tensor<3xf32>
+    %max1 = graph.reshape %max : tensor<3xf32> -> tensor<3x1xf32>
+    %max2 = graph.expand %max1 : tensor<3x1xf32> -> tensor<3x4xf32>
+    %d = graph.binary sub %s, %max2 : tensor<3x4xf32>
+    %e = graph.unary exp %d : tensor<3x4xf32>
+    %e1 = graph.reshape %e : tensor<3x4xf32> -> tensor<3x4x1xf32>
+    %e2 = graph.expand %e1 : tensor<3x4x1xf32> -> tensor<3x4x6xf32>
+    %v1 = graph.reshape %gv : tensor<4x6xf32> -> tensor<1x4x6xf32>
+    %v2 = graph.expand %v1 : tensor<1x4x6xf32> -> tensor<3x4x6xf32>
+    %ev = graph.binary mul %e2, %v2 : tensor<3x4x6xf32>
+    %y = graph.reduce add %ev dims = [1] : tensor<3x4x6xf32> -> tensor<3x6xf32>
+    graph.yield %y, %min : tensor<3x6xf32>, tensor<3xf32>
+  }
+  return %0#0, %0#1 : tensor<3x6xf32>, tensor<3xf32>
+}

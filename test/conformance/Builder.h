@@ -153,6 +153,7 @@ void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);
 void addOrderCases(std::vector<Case> &cases);
 void addConvolutionCases(std::vector<Case> &cases);
+void addAttentionCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

@@ -98,6 +98,7 @@ std::vector<Case> collect(const Settings &settings) {
   addOrderCases(all);
   addMovementCases(all);
   addConvolutionCases(all);
+  addAttentionCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;

@@ -64,6 +64,54 @@ static std::optional<NodeId> drawConvolution(Drawer &d, NodeId x) {
   return conformance::convolve(d.b, x, d.partner({dtype, filter}), how, accumulatorType(dtype));
 }
 
+/// softmax(scores) v in one of its spellings: where the scale, the mask, the division and casts stand.
+static std::optional<NodeId> drawAttention(Drawer &d, NodeId x) {
+  if (d.rank(x) < 2 || d.rank(x) > 3 || !isFloat(d.type(x).dtype) || d.isEmpty(x))
+    return std::nullopt;
+  x = d.arithmetic(x);
+  const DType dtype = d.type(x).dtype, wide = accumulatorType(dtype);
+  Shape keys = d.shape(x), values = keys, scores = keys;
+  const int64_t count = 1 + d.random.below(40);
+  keys[keys.size() - 2] = keys.back();
+  keys.back() = scores.back() = values[values.size() - 2] = count;
+  values.back() = 1 + d.random.below(20);
+  Shape result = scores;
+  result.back() = values.back();
+  if (!d.fits(keys) || !d.fits(scores) || !d.fits(values) || !d.fits(result))
+    return std::nullopt;
+  const int64_t scaled = d.random.below(3), divided = d.random.below(3);
+  auto scale = [&](NodeId value) { return d.b.mul(value, d.b.like(value, 0.25)); };
+  NodeId q = d.b.cast(x, wide);
+  if (scaled == 0)
+    q = scale(q);
+  NodeId s = d.b.matmul(q, d.partner({dtype, keys}), wide);
+  if (scaled == 1)
+    s = scale(s);
+  const auto last = static_cast<int64_t>(scores.size()) - 1;
+  if (d.random.chance(0.3)) {
+    const NodeId row = d.b.iota({DType::I32, scores}, last - 1);
+    const NodeId column = d.b.iota({DType::I32, scores}, last);
+    s = d.b.select(d.b.binary(BinaryKind::Ge, row, column), s, d.b.like(s, -1e4));
+  } else if (d.random.chance(0.3)) {
+    s = d.b.add(s, d.partner({wide, scores}));
+  }
+  const NodeId largest = d.b.back(d.b.reduce(ReduceKind::Max, s, {last}), last, count);
+  NodeId weights = d.b.unary(UnaryKind::Exp, d.b.sub(s, largest));
+  const NodeId sum = d.b.reduce(ReduceKind::Add, weights, {last});
+  if (divided == 0)
+    weights = d.b.div(weights, d.b.back(sum, last, count));
+  if (divided == 1)
+    weights = d.b.mul(weights, d.b.back(d.b.unary(UnaryKind::Recip, sum), last, count));
+  if (d.random.chance(0.3))
+    weights = d.b.cast(weights, dtype);
+  if (d.random.chance(0.1))
+    d.keep(weights);
+  NodeId y = d.b.matmul(weights, d.b.cast(d.partner({dtype, values}), d.b.type(weights).dtype), wide);
+  if (divided == 2)
+    y = d.b.div(y, d.b.back(sum, last, values.back()));
+  return d.b.cast(y, dtype);
+}
+
 /// One step of a loop: the same arithmetic on integers and floats, and a sum that comes back.
 static NodeId drawStep(Builder &s, NodeId x, NodeId y, int64_t choice) {
   switch (choice) {
@@ -119,6 +167,7 @@ std::span<const Production> patternProductions() {
       {"softmax", 3, drawSoftmax},
       {"matmul", 4, drawMatmul},
       {"convolution", 3, drawConvolution},
+      {"attention", 2, drawAttention},
   };
   return table;
 }

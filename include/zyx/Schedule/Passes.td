@@ -23,7 +23,7 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
     A kernel that has a schedule keeps it. Each choice is a remark.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">];
-  let dependentDialects = ["::zyx::kernel::KernelDialect"];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
 }
 
 def DrawSchedulePass : Pass<"zyx-schedule-draw"> {

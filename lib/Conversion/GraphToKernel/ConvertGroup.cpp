@@ -262,10 +262,14 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-static bool hasFixedOrder(Operation *op) { return !op || isa<ReduceOp>(op); }
+/// Reductions and exponentials are computed once.
+static bool hasFixedOrder(Operation *op) {
+  auto unary = dyn_cast_or_null<UnaryOp>(op);
+  return !op || isa<ReduceOp>(op) || (unary && unary.getKind() == UnaryKind::Exp);
+}
 
 /// The factor with its dimensions as the dot wants them. What is not in that order is computed in
-/// it, from loads that step through memory so; only results of reductions are transposed.
+/// it, from loads that step through memory so; only what is computed once is transposed.
 Value Emitter::getFactor(Value value, ArrayRef<unsigned> required, Location loc) {
   if (ArrayRef<unsigned>(main.sort(AxisList(required))) == required)
     return getAs(value, required, main, loc);

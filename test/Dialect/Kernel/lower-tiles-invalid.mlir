@@ -105,9 +105,12 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %z = arith.constant dense<0.0> : tensor<8x16xf32>
-  // expected-error@+1 {{yields more than one tile, or one out of a branch}}
-  %t, %u = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %z, %r = %z) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
-    scf.yield %r, %s : tensor<8x16xf32>, tensor<8x16xf32>
+  %n = arith.constant 4 : index
+  // expected-error@+1 {{makes tiles in a way that no loop over vectors does}}
+  %t, %u = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %z, %j = %n) -> (tensor<8x16xf32>, index) {
+    %d = arith.addf %s, %s : tensor<8x16xf32>
+    %k = arith.addi %j, %i : index
+    scf.yield %d, %k : tensor<8x16xf32>, index
   }
   kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
   kernel.return

@@ -160,7 +160,49 @@ private:
     return Status::ok();
   }
 
+  /// The attention that the reduces are, with nothing left to divide before its last sum.
+  std::optional<Attention> findAttention() {
+    for (ReduceOp reduce : space.reduces)
+      if (auto found = matchAttention(reduce);
+          found && found->beside.empty() && ops.contains(found->scores) &&
+          ops.contains(found->max) && ops.contains(found->exp))
+        return found;
+    return std::nullopt;
+  }
+
+  Status findAttentionRows() {
+    Attention &found = *space.attention;
+    space.rowAxes = space.getAxisSet(found.max);
+    const Axis keys = space.getOperandAxes(found.max)[found.max.getDims().front()];
+    AxisSet withKeys = space.rowAxes;
+    withKeys.push_back(keys);
+    llvm::sort(withKeys);
+    for (ReduceOp reduce : space.reduces) {
+      AxisSet kept = space.getAxisSet(reduce);
+      if (reduce == found.scores) {
+        if (kept != withKeys)
+          return Status::unsupported("the sums of an attention have other axes than its softmax");
+        continue;
+      }
+      if (space.getOperandAxes(reduce)[reduce.getDims().front()] != keys ||
+          (reduce == found.output ? !isSubset(space.rowAxes, kept) : kept != space.rowAxes))
+        return Status::unsupported("the sums of an attention have other axes than its softmax");
+      if (reduce != found.output && reduce != found.max && !isSumOf(reduce, found.exp))
+        return Status::unsupported("an attention stands alone among reductions");
+    }
+    for (Value output : outputs) {
+      AxisSet set = space.getAxisSet(output);
+      if (llvm::is_contained(set, keys))
+        return Status::unsupported("a result of an attention has an element per key");
+      if (!isSubset(space.rowAxes, set))
+        return Status::unsupported("its results do not share their rows");
+    }
+    return Status::ok();
+  }
+
   Status findRows() {
+    if (space.reduces.size() > 2 && (space.attention = findAttention()))
+      return findAttentionRows();
     for (ReduceOp reduce : space.reduces) {
       AxisSet kept = space.getAxisSet(reduce);
       if (reduce == space.reduces.front())

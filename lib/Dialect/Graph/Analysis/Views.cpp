@@ -43,8 +43,7 @@ bool ir::isUnitReshape(ReshapeOp op) { return haveSameDims(shapeOf(op.getX()), s
 
 using Dims = SmallVector<std::optional<int64_t>>;
 
-/// For each dimension of the result of a view, the dimension of its operand.
-static std::optional<Dims> getOperandDims(Operation *view) {
+std::optional<Dims> ir::getOperandDims(Operation *view) {
   ArrayRef<int64_t> from = shapeOf(view->getOperand(0)), to = shapeOf(view->getResult(0));
   Dims dims(to.size());
   if (auto permute = dyn_cast<PermuteOp>(view)) {
@@ -137,6 +136,8 @@ private:
 };
 
 } // namespace
+
+llvm::SmallBitVector ir::getRepeatedDims(Value value) { return Repetition().of(value); }
 
 std::optional<Contraction> ir::matchContraction(ReduceOp op) {
   auto product = op.getX().getDefiningOp<BinaryOp>();

@@ -200,6 +200,13 @@ LogicalResult LoopStepAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult OnlineStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
+                                     int64_t tile) {
+  if (tile <= 0)
+    return emitError() << "an online step's tile must be positive, not " << tile;
+  return success();
+}
+
 LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned operand,
                                     Space space) {
   if (operand > 1)
@@ -258,7 +265,8 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<Attribute> steps) {
   for (Attribute step : steps)
-    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr>(step))
+    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr, SwapStepAttr,
+             OnlineStepAttr>(step))
       return emitError() << "schedule holds " << step << ", which is no step";
   return success();
 }

@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ScheduleSteps.h"
+
 #include "zyx/Base/Assert.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
@@ -26,90 +28,6 @@ Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
 
-Value addIndex(OpBuilder &builder, Location loc, Value a, Value b) {
-  if (matchPattern(a, m_Zero()))
-    return b;
-  return arith::AddIOp::create(builder, loc, a, b);
-}
-
-/// Gives every tile below `ops` the extent `tile` along `axis`, and moves loads, stores and iotas by
-/// `position`, which counts from where they begin now. `inBounds` says whether every tile lies inside
-/// its view along the axis if the tiles before did.
-class Resize {
-public:
-  Resize(const Axes &axes, Axis axis, int64_t tile, Value position, bool inBounds, bool always = false)
-      : axes(axes), axis(axis), tile(tile), position(position), inBounds(inBounds), always(always) {}
-
-  /// Accesses first: they need the axes of the types as they are.
-  void apply(ArrayRef<Operation *> ops) {
-    for (Operation *op : ops)
-      op->walk([&](Operation *nested) { moveAccess(nested); });
-    SmallVector<std::pair<Value, Type>> retyped;
-    for (Operation *op : ops)
-      op->walk([&](Operation *nested) {
-        for (Value result : nested->getResults())
-          if (isTile(result))
-            retyped.push_back({result, resized(result)});
-        for (Region &region : nested->getRegions())
-          for (BlockArgument argument : region.getArguments())
-            if (isTile(argument))
-              retyped.push_back({argument, resized(argument)});
-      });
-    for (auto [value, type] : retyped) {
-      value.setType(type);
-      if (auto constant = value.getDefiningOp<arith::ConstantOp>())
-        if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
-          constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(type), dense.getSplatValue<Attribute>()));
-    }
-  }
-
-private:
-  Type resized(Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    for (auto [dim, a] : llvm::enumerate(axes.of(value)))
-      if (a == axis)
-        shape[dim] = tile;
-    return RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
-  }
-
-  template <typename AccessOp>
-  void move(AccessOp access, Value value, MutableOperandRange indices) {
-    OpBuilder builder(access);
-    SmallVector<bool> flags(indices.size(), false);
-    if (auto known = access.getInBounds())
-      flags.assign(known->begin(), known->end());
-    for (auto [dim, a] : llvm::enumerate(axes.of(value)))
-      if (a == axis) {
-        indices[dim].set(addIndex(builder, access.getLoc(), indices[dim].get(), position));
-        flags[dim] = always || (flags[dim] && inBounds);
-      }
-    access.setInBounds(flags);
-  }
-
-  void moveAccess(Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      if (isTile(load.getResult()))
-        move(load, load.getResult(), load.getIndicesMutable());
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      if (isTile(store.getValue()))
-        move(store, store.getValue(), store.getIndicesMutable());
-    } else if (auto iota = dyn_cast<IotaOp>(op)) {
-      if (axes.of(iota.getResult(), iota.getDim()) != axis)
-        return;
-      OpBuilder builder(op);
-      Value base = iota.getBase() ? addIndex(builder, op->getLoc(), iota.getBase(), position) : position;
-      iota.getBaseMutable().assign(base);
-    }
-  }
-
-  const Axes &axes;
-  Axis axis;
-  int64_t tile;
-  Value position;
-  bool inBounds, always;
-};
-
 /// Applies the steps of one kernel.
 class Scheduler {
 public:
@@ -125,6 +43,8 @@ public:
           llvm::TypeSwitch<Attribute, LogicalResult>(step)
               .Case<GridStepAttr>([&](GridStepAttr s) { return grid(s.getAxis(), s.getTile()); })
               .Case<LoopStepAttr>([&](LoopStepAttr s) { return loop(s.getAxis(), s.getTile()); })
+              .Case<SwapStepAttr>([&](SwapStepAttr) { return swap(); })
+              .Case<OnlineStepAttr>([&](OnlineStepAttr s) { return online(s.getAxis(), s.getTile()); })
               .Case<StageStepAttr>([&](StageStepAttr s) { return stage(s.getOperand(), s.getSpace()); })
               .Case<BlockStepAttr>([&](BlockStepAttr s) { return block(s.getBlocking()); });
       if (failed(applied))
@@ -135,29 +55,6 @@ public:
   }
 
 private:
-  /// Ops of a block that are split together; views, scalars and the end stay where they are.
-  static SmallVector<Operation *> tileOps(Block &block) {
-    SmallVector<Operation *> ops;
-    for (Operation &op : block.without_terminator()) {
-      bool touchesTiles = llvm::any_of(op.getOperands(), [](Value v) { return isTile(v); }) ||
-                          llvm::any_of(op.getResults(), [](Value v) { return isTile(v); });
-      if (touchesTiles || isa<scf::ForOp>(op))
-        ops.push_back(&op);
-    }
-    return ops;
-  }
-
-  static bool dependsOn(const Axes &axes, Operation *op, Axis axis) {
-    auto has = [&](Value v) { return isTile(v) && axes.contains(v, axis); };
-    return op
-        ->walk([&](Operation *nested) {
-          return llvm::any_of(nested->getOperands(), has) || llvm::any_of(nested->getResults(), has)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   LogicalResult grid(StringAttr name, int64_t tile) {
     if (scopes.size() != 1 || isa<scf::ForOp>(scopes[0]->getParentOp()))
       return func.emitOpError() << "gives axis " << name << " to the grid after a loop was made";
@@ -184,7 +81,7 @@ private:
           if (a == *axis && !getConstantIntValue(store.getIndices()[dim]))
             return func.emitOpError() << "splits axis " << name << " again, into pieces that do not divide " << extent;
     Value position = appendGridDimension(extent, tile);
-    Resize(*axes, *axis, tile, position, extent % tile == 0).apply(tileOps(*scopes[0]));
+    resizeTiles(tileOps(*scopes[0]), *axes, *axis, tile, position, extent % tile == 0);
     return success();
   }
 
@@ -295,9 +192,9 @@ private:
       FailureOr<Axis> restAxis = failed(restAxes) ? FailureOr<Axis>(failure()) : restAxes->find(name, func);
       if (failed(restAxis))
         return failure();
-      Resize(*restAxes, *restAxis, 1, rest.getInductionVar(), true, /*always=*/true).apply(copies);
+      resizeTiles(copies, *restAxes, *restAxis, 1, rest.getInductionVar(), true, /*always=*/true);
     }
-    Resize(*axes, *axis, tile, main.getInductionVar(), true, /*always=*/true).apply(dependent);
+    resizeTiles(dependent, *axes, *axis, tile, main.getInductionVar(), true, /*always=*/true);
     scopes.push_back(main.getBody());
     if (rest)
       scopes.push_back(rest.getBody());
@@ -414,7 +311,7 @@ private:
       FailureOr<Axis> insideAxis = failed(inside) ? FailureOr<Axis>(failure()) : inside->find(name, func);
       if (failed(insideAxis))
         return failure();
-      Resize(*inside, *insideAxis, size, loop.getInductionVar(), true).apply(ops);
+      resizeTiles(ops, *inside, *insideAxis, size, loop.getInductionVar(), true);
       return success();
     };
     if (rest && failed(fill(rest, 1, /*move=*/false)))
@@ -440,6 +337,30 @@ private:
       if (dot.getBlocking())
         return func.emitOpError("walks a dot in blocks that is walked so already");
       dot.setBlockingAttr(blocking);
+    }
+    return success();
+  }
+
+  LogicalResult swap() {
+    SmallVector<DotOp> dots;
+    func.walk([&](DotOp dot) { dots.push_back(dot); });
+    if (dots.empty())
+      return func.emitOpError("swaps the factors of its dots, but has none");
+    for (DotOp dot : dots)
+      swapFactors(dot);
+    return success();
+  }
+
+  LogicalResult online(StringAttr name, int64_t tile) {
+    for (Block *scope : scopes) {
+      FailureOr<Axes> axes = Axes::compute(scope->getParentOp());
+      if (failed(axes))
+        return failure();
+      FailureOr<Axis> axis = axes->find(name, func);
+      if (failed(axis))
+        return failure();
+      if (tile < axes->extent(*axis) && failed(walkOnline(*scope, *axes, *axis, name, tile)))
+        return failure();
     }
     return success();
   }

@@ -64,6 +64,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     if (failed(checkBuffers(func)))
       return failure();
     unshareConstants(func);
+    stageCarried(func);
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();

@@ -160,6 +160,8 @@ Value TileLowering::materialise(Extent extent, Location loc) {
 }
 
 void TileLowering::allocate(Value tile) {
+  if (evaluator.memory.contains(tile))
+    return;
   auto type = cast<RankedTensorType>(tile.getType());
   SmallVector<int64_t> shape(type.getShape());
   if (!shape.empty() && machine.vectorBytes)

@@ -41,8 +41,11 @@ private:
   bool joinsPending(mlir::Operation *root);
   mlir::LogicalResult emitNest(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::LogicalResult emitScan(ScanOp scan);
+
+  // Loops that carry tiles (TileLoops.cpp).
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
-  mlir::LogicalResult emitCopy(mlir::Value from, mlir::Value to);
+  MemoryTile memoryOf(mlir::Value tile);
+  mlir::LogicalResult copyMemory(MemoryTile from, MemoryTile to, mlir::Location loc);
 
   // Dots (TileDots.cpp, BlockedDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
@@ -96,6 +99,10 @@ struct TileLowering::Cone {
   bool branches = false;
   unsigned size = 0;
 };
+
+/// Has what loops begin with and yield computed into memory of its own, but for dots that add to what
+/// the loop carries.
+void stageCarried(FuncOp func);
 
 bool isTileRoot(mlir::Operation *op);
 /// The tile whose dimensions a root walks.

@@ -5,7 +5,7 @@
 #ifndef ZYX_DIALECT_GRAPH_ANALYSIS_ITERATIONSPACE_H
 #define ZYX_DIALECT_GRAPH_ANALYSIS_ITERATIONSPACE_H
 
-#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -24,7 +24,8 @@ using AxisSet = llvm::SmallVector<Axis>;
 /// set, of a constant or of an iota is a load of its own and ties nothing.
 ///
 /// The **row axes** are those that the results of all reduces have; without a reduce, those of the
-/// values that leave the set. A kernel runs once per point of the row axes.
+/// values that leave the set. A kernel runs once per point of the row axes. The two contractions of an
+/// attention have another axis each beside those of its softmax.
 class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;
@@ -47,6 +48,8 @@ public:
   llvm::ArrayRef<ReduceOp> getReduces() const { return reduces; }
   /// The only contraction; then there is no other reduce. Null where there is none.
   ReduceOp getContraction() const { return contraction; }
+  /// The attention whose reduces these are, if they are. The row axes are those of its softmax.
+  const std::optional<Attention> &getAttention() const { return attention; }
 
   /// The axes of a computed value as a set.
   AxisSet getAxisSet(mlir::Value value) const;
@@ -60,6 +63,7 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Axis>> operandAxes;
   llvm::SmallVector<ReduceOp> reduces;
   ReduceOp contraction;
+  std::optional<Attention> attention;
   AxisSet rowAxes;
 };
 

@@ -7,6 +7,8 @@
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 
+#include "llvm/ADT/SmallBitVector.h"
+
 namespace zyx::graph::ir {
 
 /// A reshape, expand, permute, flip, pad or window: the elements of operand 0 under other indices. A
@@ -31,6 +33,13 @@ bool isUnitReshape(ReshapeOp op);
 /// where it has extent 1 or is repeated by an expand. Fails where a reshape that is no unit reshape,
 /// a flip, a pad or a window lies between: then no dimension of one is a dimension of the other.
 std::optional<llvm::SmallVector<std::optional<int64_t>>> getSourceDims(mlir::Value value);
+
+/// For each dimension of the result of one view, the dimension of its operand that it walks along,
+/// or none where it is repeated or new. Fails as getSourceDims does.
+std::optional<llvm::SmallVector<std::optional<int64_t>>> getOperandDims(mlir::Operation *view);
+
+/// The dimensions along which a value is the same everywhere, as far as the nearest ops tell.
+llvm::SmallBitVector getRepeatedDims(mlir::Value value);
 
 /// A matrix product among the reduces: `reduce add` of a product whose factors are each repeated
 /// along a kept dimension that the other one walks. Dimensions are those of the product.

@@ -177,6 +177,29 @@ def Kernel_BlockStepAttr : Kernel_Attr<"BlockStep", "block_step"> {
   let parameters = (ins "::zyx::kernel::BlockingAttr":$blocking);
   let assemblyFormat = "`<` $blocking `>`";
 }
+def Kernel_SwapStepAttr : Kernel_Attr<"SwapStep", "swap_step"> {
+  let summary = "Multiply the other way round";
+  let description = [{
+    Each dot becomes the transpose of the dot of its transposed factors. Rows of the result are
+    then columns, along which vectors lie: what is done to each row is done to vectors of rows, and a
+    right factor that is small and read again takes the place of one that is large and transposed.
+  }];
+  let assemblyFormat = "";
+}
+def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
+  let summary = "Walk the axis of a softmax in pieces of `tile` elements, in one pass";
+  let description = [{
+    The axis is one along which the kernel takes a maximum, the exponentials of the differences from
+    it, and sums and dots that are linear in these. It becomes a loop that carries the maximum so far
+    and the sums relative to it; where a piece has a larger one, the sums shrink by the exponential of
+    the difference before they go on. What does not walk the axis and is read in each piece by a dot is
+    put into private memory before the loop. A row of nothing but minus infinity gives 0 / 0, as without
+    the step.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
+  let assemblyFormat = "`<` $axis `,` $tile `>`";
+  let genVerifyDecl = 1;
+}
 
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let summary = "An ordered list of steps";

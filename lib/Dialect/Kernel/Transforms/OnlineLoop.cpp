@@ -1,0 +1,346 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ScheduleSteps.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+static RankedTensorType typeOf(Value tile) { return cast<RankedTensorType>(tile.getType()); }
+static Type elementOf(Value tile) { return typeOf(tile).getElementType(); }
+
+static RankedTensorType withElement(Value tile, Type element) {
+  return RankedTensorType::get(typeOf(tile).getShape(), element);
+}
+
+static bool isSplatOf(Value tile, double number) {
+  DenseElementsAttr value;
+  return matchPattern(tile, m_Constant(&value)) && value.isSplat() &&
+         isa<FloatType>(value.getElementType()) &&
+         value.getSplatValue<APFloat>().convertToDouble() == number;
+}
+
+namespace {
+
+/// Splits one axis of one scope.
+class OnlineLoop {
+public:
+  OnlineLoop(Block &scope, const Axes &axes, Axis axis, StringAttr name, int64_t tile)
+      : scope(scope), axes(axes), axis(axis), name(name), tile(tile), builder(scope.getParentOp()),
+        loc(scope.getParentOp()->getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult find();
+  LogicalResult findExponential(Operation *op);
+  LogicalResult checkSum(Operation *op);
+  LogicalResult refuse(Operation *op) {
+    return op->emitOpError() << "walks axis " << name
+                             << ", but neither takes the exponential of a softmax nor is linear in it";
+  }
+  bool dependsOnMax(Value value) { return value == max.getResult() || afterMax.contains(value); }
+  void stageBefore();
+  Value stage(Value tile);
+  Value splat(RankedTensorType type, double number);
+  Value widen(Value tile, Type element);
+  Value spread(Value row, Value like, Value original);
+  Value keep(Value tile);
+  void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
+  FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
+  void replace(ValueRange results);
+
+  Block &scope;
+  const Axes &axes;
+  Axis axis;
+  StringAttr name;
+  int64_t tile;
+  OpBuilder builder;
+  Location loc;
+
+  SmallVector<Operation *> dependent;
+  ReduceOp max;
+  math::ExpOp exp;
+  /// Sums and dots of what is linear in the exponentials.
+  SmallVector<Operation *> sums;
+  /// Tiles along the axis that hang on the maximum, and those linear in the exponentials among them.
+  llvm::DenseSet<Value> afterMax, linear;
+  /// What the maximum becomes: f32, where elements are narrower.
+  Type wide;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is on the axis
+//===----------------------------------------------------------------------===//
+
+/// exp(x - max), with conversions to a wider type between.
+LogicalResult OnlineLoop::findExponential(Operation *op) {
+  auto found = dyn_cast<math::ExpOp>(op);
+  if (!found || exp)
+    return refuse(op);
+  Value argument = found.getOperand();
+  while (auto wider = argument.getDefiningOp<arith::ExtFOp>())
+    argument = wider.getIn();
+  auto difference = argument.getDefiningOp<arith::SubFOp>();
+  auto row = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  if (!row || row.getInput() != max.getResult() || difference.getLhs() != max.getInput())
+    return refuse(op);
+  exp = found;
+  linear.insert(exp.getResult());
+  return success();
+}
+
+LogicalResult OnlineLoop::checkSum(Operation *op) {
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    bool isLeft = dependsOnMax(dot.getLhs()), isRight = dependsOnMax(dot.getRhs());
+    if (isLeft == isRight || !linear.contains(isLeft ? dot.getLhs() : dot.getRhs()) ||
+        axes.contains(dot.getResult(), axis) || !isSplatOf(dot.getAcc(), 0))
+      return refuse(op);
+  } else {
+    auto reduce = cast<ReduceOp>(op);
+    if (reduce.getKind() != Combine::Add || !linear.contains(reduce.getInput()) ||
+        reduce.getDims().size() != 1 || axes.of(reduce.getInput(), reduce.getDims()[0]) != axis)
+      return refuse(op);
+  }
+  sums.push_back(op);
+  return success();
+}
+
+LogicalResult OnlineLoop::find() {
+  for (Operation *op : tileOps(scope))
+    if (dependsOn(axes, op, axis))
+      dependent.push_back(op);
+  for (Operation *op : dependent)
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Combine::Max && !max)
+      max = reduce;
+  if (!max || max.getDims().size() != 1 || axes.of(max.getInput(), max.getDims()[0]) != axis ||
+      !isa<FloatType>(elementOf(max.getResult())))
+    return dependent.front()->emitOpError() << "walks axis " << name << ", along which no maximum is taken";
+  for (Operation *op : dependent) {
+    if (op == max)
+      continue;
+    bool isAfter = llvm::any_of(op->getOperands(), [&](Value v) { return dependsOnMax(v); });
+    bool combines = isa<ReduceOp, ScanOp>(op) ||
+                    (isa<DotOp>(op) && !axes.contains(op->getResult(0), axis));
+    if (isa<StoreOp, scf::ForOp, ScanOp>(op) || (!isAfter && combines))
+      return refuse(op);
+    if (!isAfter)
+      continue;
+    if (isa<ReduceOp, DotOp>(op)) {
+      if (failed(checkSum(op)))
+        return failure();
+      continue;
+    }
+    afterMax.insert(op->getResult(0));
+    bool isLinear = llvm::any_of(op->getOperands(), [&](Value v) { return linear.contains(v); });
+    if (isLinear) {
+      auto product = dyn_cast<arith::MulFOp>(op);
+      bool isAlone = product && dependsOnMax(product.getLhs()) != dependsOnMax(product.getRhs());
+      if (!isAlone && !isa<arith::ExtFOp, arith::TruncFOp, TransposeOp, BroadcastOp>(op))
+        return refuse(op);
+      linear.insert(op->getResult(0));
+    } else if (!isa<BroadcastOp, arith::SubFOp, arith::ExtFOp>(op) && failed(findExponential(op))) {
+      return failure();
+    }
+  }
+  if (!exp || sums.empty())
+    return refuse(max);
+  for (Operation *op : dependent)
+    for (Value operand : op->getOperands())
+      for (Operation *sum : sums)
+        if (operand == sum->getResult(0))
+          return op->emitOpError() << "needs a sum along axis " << name << " before that is complete";
+  wide = elementOf(exp.getResult());
+  if (wide.getIntOrFloatBitWidth() < 32)
+    wide = builder.getF32Type();
+  for (Operation *sum : sums)
+    if (elementOf(sum->getResult(0)).getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth())
+      return sum->emitOpError() << "sums up along axis " << name
+                                << " in a type that is too narrow to be scaled again";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+Value OnlineLoop::stage(Value tile) {
+  RankedTensorType type = typeOf(tile);
+  if (type.getEncoding())
+    return tile;
+  auto memory = MemoryAttr::get(builder.getContext(), Space::Private);
+  return ConvertOp::create(builder, loc,
+                           RankedTensorType::get(type.getShape(), type.getElementType(), memory), tile);
+}
+
+/// The tile, computed here once.
+Value OnlineLoop::keep(Value tile) {
+  return ConvertOp::create(builder, loc, tile.getType(), stage(tile));
+}
+
+/// Factors of dots that do not walk the axis are read again for each piece.
+void OnlineLoop::stageBefore() {
+  for (Operation *op : dependent)
+    if (auto dot = dyn_cast<DotOp>(op))
+      for (OpOperand *factor : {&dot.getLhsMutable(), &dot.getRhsMutable()})
+        if (!axes.contains(factor->get(), axis)) {
+          builder.setInsertionPoint(dot);
+          factor->set(stage(factor->get()));
+        }
+}
+
+Value OnlineLoop::splat(RankedTensorType type, double number) {
+  auto element = builder.getFloatAttr(type.getElementType(), number);
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, Attribute(element)));
+}
+
+Value OnlineLoop::widen(Value tile, Type element) {
+  if (elementOf(tile) == element)
+    return tile;
+  return arith::ExtFOp::create(builder, loc, withElement(tile, element), tile);
+}
+
+/// A tile of the rows with the shape of `like`; `original` has the same axes and is known to `axes`.
+Value OnlineLoop::spread(Value row, Value like, Value original) {
+  SmallVector<Axis> rows = axes.of(max.getResult()), all = axes.of(original);
+  SmallVector<int64_t> dims, order;
+  for (Axis a : rows)
+    dims.push_back(llvm::find(all, a) - all.begin());
+  order = llvm::to_vector(llvm::seq<int64_t>(0, rows.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
+  if (!llvm::is_sorted(order)) {
+    SmallVector<int64_t> shape;
+    for (int64_t at : order)
+      shape.push_back(typeOf(row).getDimSize(at));
+    row = TransposeOp::create(builder, loc, typeOf(row).clone(shape), row, order);
+    llvm::sort(dims);
+  }
+  return BroadcastOp::create(builder, loc, withElement(like, elementOf(row)), row, dims);
+}
+
+/// The maximum and the sums with the share of one piece.
+void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results) {
+  IRMapping mapping;
+  Value safe, shrink;
+  results.assign(carried.begin(), carried.end());
+  for (Operation *op : dependent) {
+    Value result = op->getResult(0);
+    size_t number = llvm::find(sums, op) - sums.begin();
+    if (op == max) {
+      Value before = carried.front();
+      Value here = builder.clone(*op, mapping)->getResult(0);
+      Value larger = arith::MaximumFOp::create(builder, loc, before, here);
+      results.front() = larger;
+      // From minus infinity no distance can be taken: such a row has weighed nothing yet.
+      Value none = splat(typeOf(larger), -std::numeric_limits<double>::infinity());
+      Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, larger, none);
+      safe = arith::SelectOp::create(builder, loc, isNone, splat(typeOf(larger), 0), larger);
+      safe = keep(widen(safe, wide));
+      Value change = arith::SubFOp::create(builder, loc, widen(before, wide), safe);
+      shrink = keep(math::ExpOp::create(builder, loc, change));
+    } else if (op == exp) {
+      Value x = widen(mapping.lookupOrDefault(max.getInput()), wide);
+      Value difference = arith::SubFOp::create(builder, loc, x, spread(safe, x, max.getInput()));
+      Value powers = math::ExpOp::create(builder, loc, difference);
+      if (Type element = elementOf(result); element != wide)
+        powers = arith::TruncFOp::create(builder, loc, withElement(powers, element), powers);
+      mapping.map(result, powers);
+    } else if (number == sums.size()) {
+      // What is between the maximum and the exponential has been written anew.
+      if (!afterMax.contains(result) || linear.contains(result))
+        builder.clone(*op, mapping);
+    } else {
+      Value before = carried[number + 1];
+      Value factor = spread(widen(shrink, elementOf(before)), before, result);
+      Value shrunk = arith::MulFOp::create(builder, loc, before, factor);
+      if (auto dot = dyn_cast<DotOp>(op)) {
+        Value weights = linear.contains(dot.getLhs()) ? dot.getLhs() : dot.getRhs();
+        IRMapping operands(mapping);
+        operands.map(dot.getAcc(), shrunk);
+        operands.map(weights, stage(mapping.lookup(weights)));
+        results[number + 1] = builder.clone(*op, operands)->getResult(0);
+      } else {
+        Value here = builder.clone(*op, mapping)->getResult(0);
+        results[number + 1] = arith::AddFOp::create(builder, loc, shrunk, here);
+      }
+    }
+  }
+}
+
+FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t step,
+                                           ValueRange carried) {
+  Value low = arith::ConstantIndexOp::create(builder, loc, from);
+  Value high = arith::ConstantIndexOp::create(builder, loc, to);
+  Value by = arith::ConstantIndexOp::create(builder, loc, step);
+  auto loop = scf::ForOp::create(builder, loc, low, high, by, carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Value> results;
+  emitPiece(SmallVector<Value>(loop.getRegionIterArgs()), results);
+  scf::YieldOp::create(builder, loc, results);
+  FailureOr<Axes> inside = Axes::compute(loop);
+  FailureOr<Axis> insideAxis =
+      failed(inside) ? FailureOr<Axis>(failure()) : inside->find(name, loop);
+  if (failed(insideAxis))
+    return failure();
+  SmallVector<Operation *> ops;
+  for (Operation &op : loop.getBody()->without_terminator())
+    ops.push_back(&op);
+  resizeTiles(ops, *inside, *insideAxis, step, loop.getInductionVar(), true, /*always=*/true);
+  return loop;
+}
+
+/// Puts what the loops carried in place of what they replace. What reads it without walking the axis
+/// may stand before them.
+void OnlineLoop::replace(ValueRange results) {
+  llvm::DenseSet<Value> late;
+  late.insert(max.getResult());
+  for (Operation *sum : sums)
+    late.insert(sum->getResult(0));
+  Operation *end = results.front().getDefiningOp();
+  SmallVector<Operation *> moved;
+  for (Operation &op : llvm::make_range(scope.begin(), dependent.back()->getIterator()))
+    if (!llvm::is_contained(dependent, &op) &&
+        llvm::any_of(op.getOperands(), [&](Value v) { return late.contains(v); })) {
+      late.insert(op.result_begin(), op.result_end());
+      moved.push_back(&op);
+    }
+  for (Operation *op : llvm::reverse(moved))
+    op->moveAfter(end);
+  max.getResult().replaceAllUsesWith(results.front());
+  for (auto [sum, result] : llvm::zip_equal(sums, results.drop_front()))
+    sum->getResult(0).replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(dependent))
+    op->erase();
+}
+
+LogicalResult OnlineLoop::run() {
+  if (failed(find()))
+    return failure();
+  stageBefore();
+  builder.setInsertionPointAfter(dependent.back());
+  SmallVector<Value> carried;
+  carried.push_back(splat(typeOf(max.getResult()), -std::numeric_limits<double>::infinity()));
+  for (Operation *sum : sums)
+    carried.push_back(splat(typeOf(sum->getResult(0)), 0));
+  int64_t extent = axes.extent(axis), whole = extent - extent % tile;
+  FailureOr<scf::ForOp> loop = emitLoop(0, whole, tile, carried);
+  if (succeeded(loop) && whole != extent)
+    loop = emitLoop(whole, extent, extent - whole, loop->getResults());
+  if (failed(loop))
+    return failure();
+  replace(loop->getResults());
+  return success();
+}
+
+LogicalResult zyx::kernel::walkOnline(Block &scope, const Axes &axes, Axis axis, StringAttr name,
+                                      int64_t tile) {
+  return OnlineLoop(scope, axes, axis, name, tile).run();
+}

@@ -1,0 +1,257 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+
+#include <limits>
+
+namespace zyx::conformance {
+
+static constexpr double inf = std::numeric_limits<double>::infinity();
+
+namespace {
+
+enum class Scale { After, Quotient, Queries, Keys };
+enum class Mask { None, Causal, Add, Select };
+enum class Division { Before, Reciprocal, After };
+
+/// How an attention is spelled. Batches come before the dimensions of rows.
+struct Spelling {
+  DType dtype = DType::F32;
+  Shape batch = {2};
+  int64_t queries = 70, keys = 150, features = 16, values = 8;
+  Scale scale = Scale::After;
+  Mask mask = Mask::None;
+  Division division = Division::Before;
+  /// Weights in the type of the inputs, as modules of half precision have them.
+  bool narrowWeights = false;
+  /// Queries per head of keys; more than one makes a batch of them.
+  int64_t groups = 1;
+};
+
+} // namespace
+
+static Shape join(const Shape &batch, std::initializer_list<int64_t> rest) {
+  Shape shape = batch;
+  shape.insert(shape.end(), rest);
+  return shape;
+}
+
+static NodeId swapLast(Builder &b, NodeId x) {
+  std::vector<int64_t> order;
+  for (size_t dim = 0; dim < b.type(x).shape.size(); ++dim)
+    order.push_back(static_cast<int64_t>(dim));
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return b.permute(x, order);
+}
+
+/// Two dimensions repeated along those before them.
+static NodeId spread(Builder &b, NodeId x, const Shape &shape) {
+  Shape ones(shape.size(), 1);
+  ones[ones.size() - 2] = shape[shape.size() - 2];
+  ones[ones.size() - 1] = shape[shape.size() - 1];
+  return b.expand(b.reshape(x, ones), shape);
+}
+
+static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given) {
+  const TensorType type = b.type(scores);
+  const auto rank = static_cast<int64_t>(type.shape.size());
+  switch (mask) {
+  case Mask::None:
+    return scores;
+  case Mask::Causal: {
+    const NodeId row = b.iota({DType::I32, type.shape}, rank - 2);
+    const NodeId column = b.iota({DType::I32, type.shape}, rank - 1);
+    return b.select(b.binary(BinaryKind::Ge, row, column), scores, b.like(scores, -inf));
+  }
+  case Mask::Add:
+    return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
+  case Mask::Select: {
+    const NodeId open = b.binary(BinaryKind::Gt, given, b.like(given, 0));
+    return b.select(spread(b, open, type.shape), scores, b.like(scores, -1e30));
+  }
+  }
+  return scores;
+}
+
+/// softmax(scale * q k^T + mask) v of the inputs as they are stored.
+static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v, NodeId given) {
+  const DType wide = accumulatorType(s.dtype);
+  const double factor = s.scale == Scale::Quotient || s.scale == Scale::Keys ? 4 : 0.25;
+  auto scaled = [&](NodeId x, Scale where) {
+    if (where != s.scale)
+      return x;
+    return factor > 1 ? b.div(x, b.like(x, factor)) : b.mul(x, b.like(x, factor));
+  };
+  q = scaled(b.cast(q, wide), Scale::Queries);
+  k = scaled(b.cast(k, wide), Scale::Keys);
+  NodeId scores = b.matmul(q, swapLast(b, k), wide);
+  scores = scaled(scaled(scores, Scale::After), Scale::Quotient);
+  scores = masked(b, scores, s.mask, given);
+  const auto last = static_cast<int64_t>(b.type(scores).shape.size()) - 1;
+  const int64_t keys = b.type(scores).shape.back(), values = b.type(v).shape.back();
+  const NodeId largest = b.back(b.reduce(ReduceKind::Max, scores, {last}), last, keys);
+  NodeId weights = b.unary(UnaryKind::Exp, b.sub(scores, largest));
+  const NodeId sum = b.reduce(ReduceKind::Add, weights, {last});
+  if (s.division == Division::Before)
+    weights = b.div(weights, b.back(sum, last, keys));
+  if (s.division == Division::Reciprocal)
+    weights = b.mul(weights, b.back(b.unary(UnaryKind::Recip, sum), last, keys));
+  if (s.narrowWeights)
+    weights = b.cast(b.cast(weights, s.dtype), wide);
+  NodeId y = b.matmul(weights, b.cast(v, wide), wide);
+  if (s.division == Division::After)
+    y = b.div(y, b.back(sum, last, values));
+  return b.cast(y, s.dtype);
+}
+
+/// Keys or values of all heads of queries.
+static NodeId repeatHeads(Builder &b, const Spelling &s, NodeId x) {
+  if (s.groups == 1)
+    return x;
+  const Shape shape = b.type(x).shape;
+  const Shape rest(shape.end() - 2, shape.end());
+  Shape one = s.batch, all = s.batch;
+  one.push_back(1);
+  all.push_back(s.groups);
+  one.insert(one.end(), rest.begin(), rest.end());
+  all.insert(all.end(), rest.begin(), rest.end());
+  return b.expand(b.reshape(x, one), all);
+}
+
+static NodeId attention(Builder &b, const Spelling &s) {
+  Shape heads = s.batch;
+  if (s.groups != 1)
+    heads.push_back(s.groups);
+  const NodeId q = b.x(s.dtype, join(heads, {s.queries, s.features}));
+  const NodeId k = repeatHeads(b, s, b.x(s.dtype, join(s.batch, {s.keys, s.features})));
+  const NodeId v = repeatHeads(b, s, b.x(s.dtype, join(s.batch, {s.keys, s.values})));
+  return attend(b, s, q, k, v, b.x(DType::F32, {s.queries, s.keys}));
+}
+
+static void add(std::vector<Case> &cases, const std::string &name, const Spelling &s) {
+  cases.push_back({"attention." + name,
+                   [=](Builder &b) { return std::vector<NodeId>{attention(b, s)}; }});
+}
+
+static void addSpellings(std::vector<Case> &cases) {
+  add(cases, "scale-q", {.scale = Scale::Queries, .division = Division::After});
+  add(cases, "scale-k", {.scale = Scale::Keys, .mask = Mask::Causal});
+  add(cases, "quotient", {.scale = Scale::Quotient, .division = Division::Reciprocal});
+  add(cases, "mask-add", {.mask = Mask::Add});
+  add(cases, "mask-select", {.mask = Mask::Select, .division = Division::Reciprocal});
+  add(cases, "causal-after", {.mask = Mask::Causal, .division = Division::After});
+  for (DType dtype : {DType::F16, DType::BF16}) {
+    const std::string suffix = std::string(".") + std::string(toString(dtype));
+    add(cases, "narrow-weights" + suffix, {.dtype = dtype, .narrowWeights = true});
+    add(cases, "upcast" + suffix,
+        {.dtype = dtype, .scale = Scale::Queries, .mask = Mask::Causal});
+  }
+  add(cases, "grouped", {.queries = 17, .groups = 3});
+  add(cases, "grouped.causal", {.queries = 17, .mask = Mask::Causal, .groups = 3});
+  add(cases, "grouped.one-query", {.queries = 1, .groups = 4});
+  cases.push_back({"attention.transposed", [](Builder &b) {
+                     // [batch, row, head, feature], as projections leave them.
+                     auto heads = [&](int64_t rows, int64_t features) {
+                       return b.permute(b.x(DType::F32, {2, rows, 3, features}), {0, 2, 1, 3});
+                     };
+                     const NodeId q = heads(37, 16), k = heads(130, 16), v = heads(130, 24);
+                     const NodeId y = attend(b, {.batch = {2, 3}}, q, k, v, q);
+                     return std::vector<NodeId>{b.permute(y, {0, 2, 1, 3})};
+                   }});
+  cases.push_back({"attention.weights-too", [](Builder &b) {
+                     // Weights that are a result, too, are stored.
+                     const NodeId q = b.x(DType::F32, {9, 16}), k = b.x(DType::F32, {33, 16});
+                     const NodeId v = b.x(DType::F32, {33, 8});
+                     const NodeId scores = b.matmul(q, b.permute(k, {1, 0}), DType::F32);
+                     const NodeId largest = b.back(b.reduce(ReduceKind::Max, scores, {1}), 1, 33);
+                     const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, largest));
+                     const NodeId w = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {1}), 1, 33));
+                     return std::vector<NodeId>{b.matmul(w, v, DType::F32), w};
+                   }});
+}
+
+static void addSizes(std::vector<Case> &cases) {
+  struct Size {
+    int64_t queries, keys, features, values;
+  };
+  for (const Size &size : {Size{1, 33, 16, 16}, Size{1, 300, 64, 64}, Size{5, 1, 16, 16},
+                           Size{3, 64, 16, 16}, Size{16, 65, 32, 1}, Size{64, 128, 64, 64},
+                           Size{129, 190, 128, 128}, Size{15, 129, 1, 16}})
+    for (const Mask mask : {Mask::None, Mask::Causal})
+      add(cases,
+          "f32" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
+              (mask == Mask::Causal ? ".causal" : ""),
+          {.batch = {2},
+           .queries = size.queries,
+           .keys = size.keys,
+           .features = size.features,
+           .values = size.values,
+           .mask = mask});
+  for (DType dtype : {DType::F64, DType::F16, DType::BF16})
+    for (const Mask mask : {Mask::None, Mask::Add})
+      add(cases, std::string(toString(dtype)) + (mask == Mask::Add ? ".mask" : ""),
+          {.dtype = dtype, .mask = mask});
+}
+
+/// Rows that are masked from end to end or up to late keys, and what is no number.
+static void addHurting(std::vector<Case> &cases) {
+  auto given = [](Builder &b, const Shape &shape, double value,
+                  const std::function<double(int64_t, int64_t, double)> &change) {
+    std::vector<double> all(static_cast<size_t>(shape[0] * shape[1]));
+    for (int64_t i = 0; i < shape[0]; ++i)
+      for (int64_t j = 0; j < shape[1]; ++j)
+        all[static_cast<size_t>(i * shape[1] + j)] =
+            change(i, j, value + 0.125 * static_cast<double>((i * 7 + j * 3) % 11));
+    return b.input(makeTensor(DType::F32, shape, all));
+  };
+  auto same = [](int64_t, int64_t, double x) { return x; };
+  auto build = [=](Builder &b, Division division, double v,
+                   const std::function<double(int64_t, int64_t, double)> &q,
+                   const std::function<double(int64_t, int64_t, double)> &changeV,
+                   const std::function<double(int64_t, int64_t, double)> &mask) {
+    const Spelling s{.batch = {}, .mask = Mask::Add, .division = division};
+    return std::vector<NodeId>{attend(b, s, given(b, {20, 16}, -0.5, q),
+                                      given(b, {150, 16}, 0, same),
+                                      given(b, {150, 8}, v, changeV),
+                                      given(b, {20, 150}, 0, mask))};
+  };
+  for (const Division division : {Division::Before, Division::After}) {
+    const std::string suffix = division == Division::Before ? "" : ".after";
+    cases.push_back({"attention.masked-rows" + suffix, [=](Builder &b) {
+                       return build(b, division, 1, same, same, [](int64_t i, int64_t j, double x) {
+                         return i % 3 == 0 || (i % 3 == 1 && j < 100) ? -inf : x;
+                       });
+                     }});
+    cases.push_back({"attention.specials" + suffix, [=](Builder &b) {
+                       return build(
+                           b, division, 1,
+                           [](int64_t i, int64_t j, double x) {
+                             return i == 3 && j == 2   ? std::numeric_limits<double>::quiet_NaN()
+                                    : i == 5 && j == 7 ? inf
+                                                       : x;
+                           },
+                           [](int64_t i, int64_t j, double x) {
+                             return i == 149 && j == 3 ? inf
+                                    : i == 2 && j == 5 ? std::numeric_limits<double>::quiet_NaN()
+                                                       : x;
+                           },
+                           [](int64_t i, int64_t j, double x) {
+                             return i == 7 && j == 120 ? inf : i == 8 && j > 60 ? -inf : x;
+                           });
+                     }});
+  }
+  cases.push_back({"attention.huge-values", [=](Builder &b) {
+                     return build(b, Division::Before, 2e38, same,
+                                  [](int64_t, int64_t, double) { return 3e38; }, same);
+                   }});
+}
+
+void addAttentionCases(std::vector<Case> &cases) {
+  addSpellings(cases);
+  addSizes(cases);
+  addHurting(cases);
+}
+
+} // namespace zyx::conformance
