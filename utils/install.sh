@@ -11,6 +11,7 @@ packages=(
   libmlir-22-dev mlir-22-tools
   libgtest-dev libgmock-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
   patchelf xz-utils
+  qemu-user g++-aarch64-linux-gnu
 )
 for option in "$@"; do
   case $option in

@@ -70,7 +70,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addPass(kernel::createStageReusedPass());
   passes.addPass(
-      kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters}));
+      kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
+                                                options.target.hasAmx}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());

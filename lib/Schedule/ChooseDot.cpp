@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -96,6 +97,58 @@ int64_t share(int64_t extent, int64_t pieces, int64_t unit) {
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
 }
 
+int64_t matrixBytesOf(DotOp dot) {
+  auto narrow = [](Value factor) {
+    Operation *def = factor.getDefiningOp();
+    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def))
+      factor = def->getOperand(0);
+    return cast<RankedTensorType>(factor.getType()).getElementType();
+  };
+  Type lhs = narrow(dot.getLhs()), sum = cast<RankedTensorType>(dot.getType()).getElementType();
+  if (lhs != narrow(dot.getRhs()))
+    return 0;
+  return lhs.isBF16() && sum.isF32() ? 2 : lhs.isInteger(8) && sum.isInteger(32) ? 1 : 0;
+}
+
+/// The unit sums up 32 x 32 elements in its registers and is fed from the second cache as fast as from the
+/// first, so that the whole of the contraction is one piece where packed rows of it are not too large.
+/// Products that do not fill its registers are left to vectors.
+std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
+  constexpr int64_t tile = 32, registerBytes = 64, mostRowBytes = 8192;
+  if (!target.hasAmx || !facts.matrixBytes || facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
+      facts.k * facts.matrixBytes < registerBytes)
+    return std::nullopt;
+  DotPlan plan{};
+  plan.amx = plan.packLhs = plan.packRhs = true;
+  plan.rows = plan.columns = tile;
+  int64_t pieces = llvm::divideCeil(facts.k * facts.matrixBytes, mostRowBytes);
+  // Sums wait for the next piece in the output. Pieces are equal.
+  if (pieces > 1 && !facts.sumsInOutput)
+    return std::nullopt;
+  while (facts.k % pieces != 0)
+    ++pieces;
+  plan.depth = facts.k / pieces;
+  int64_t rowBytes = llvm::alignTo(plan.depth * facts.matrixBytes, registerBytes);
+  if (pieces > 1 && rowBytes < mostRowBytes / 4)
+    return std::nullopt;
+  // Both packed factors are in the second cache, the right one whole.
+  int64_t mostColumns = llvm::alignDown(target.privateBytes * 5 / 8 / rowBytes, tile);
+  int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < smallestFlops
+                         ? 1
+                         : llvm::divideCeil(target.cores, facts.batches);
+  if (facts.n > mostColumns && !facts.cutColumns)
+    return std::nullopt;
+  int64_t across = llvm::divideCeil(facts.n, mostColumns);
+  if (facts.cutColumns && facts.n >= programs * tile)
+    across = llvm::alignTo(across, programs);
+  int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tile ? programs : 1;
+  plan.programColumns = share(facts.n, across, tile);
+  plan.programRows = share(facts.m, down, tile);
+  plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.privateBytes / 4 / rowBytes, tile), tile);
+  plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(plan.programRows, tile));
+  return plan;
+}
+
 } // namespace
 
 bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
@@ -131,10 +184,13 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
                             BlockAttr::constant(map.front().getStrides()[dim]) == 1 &&
                             getElementTypeOrSelf(store.getValue().getType()) == type.getElementType();
   }
+  facts.matrixBytes = matrixBytesOf(dot);
   return facts;
 }
 
 DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
+  if (std::optional<DotPlan> plan = planMatrixUnit(facts, target))
+    return *plan;
   DotPlan plan{};
   int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);

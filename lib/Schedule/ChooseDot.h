@@ -25,6 +25,9 @@ struct DotFacts {
   bool lhsWindow, rhsWindow;
   /// An output has the type of the sums, and its rows lie along n: sums can wait there.
   bool sumsInOutput;
+  /// Of a factor before it is widened, where a matrix unit may take both: bf16 for sums of f32, or 8-bit
+  /// integers for sums of i32; else 0.
+  int64_t matrixBytes;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };
@@ -33,7 +36,7 @@ struct DotFacts {
 struct DotPlan {
   int64_t programRows, programColumns;
   int64_t rows, columns, rowBlock, depth;
-  bool packLhs, packRhs, alongDepth;
+  bool packLhs, packRhs, alongDepth, amx;
 };
 
 /// Chooses by the registers, the caches and the cores of a processor with vectors; docs/cpu.md has the rules.

@@ -143,7 +143,7 @@ private:
     for (Axis axis : parallel)
       grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
     auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
-                                      plan.packLhs, plan.packRhs, plan.alongDepth);
+                                      plan.packLhs, plan.packRhs, plan.alongDepth, plan.amx);
     steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
   }
 

@@ -114,7 +114,40 @@ static NodeId gelu(Builder &b, NodeId x) {
 
 static NodeId relu(Builder &b, NodeId x) { return b.binary(BinaryKind::Max, x, b.like(x, 0)); }
 
+/// Products that fill the registers of a matrix unit, in the types of its factors.
+static void addNarrowMatmuls(std::vector<Case> &cases) {
+  for (DType dtype : {DType::BF16, DType::I8, DType::U8})
+    for (const bool leftT : {false, true})
+      for (const bool rightT : {false, true})
+        addMatmul(cases, dtype, {70, 101, 75}, leftT, rightT);
+  for (const auto &[left, right] :
+       {std::pair(DType::U8, DType::I8), std::pair(DType::I8, DType::U8)})
+    cases.push_back({"matmul.mixed." + std::string(toString(left)) + std::string(toString(right)),
+                     [left = left, right = right](Builder &b) {
+                       return std::vector<NodeId>{
+                           b.matmul(b.x(left, {64, 200}), b.x(right, {200, 64}), DType::I32)};
+                     }});
+  // Denormals among the factors, and products that are denormals: units that take them for zero lose
+  // what the bound of a sum counts.
+  const std::tuple<const char *, double, double> scales[] = {
+      {"denormal-factors", 1e-40, 1e35}, {"denormal-products", 1e-20, 1e-20}, {"small", 1e-15, 1e-12}};
+  for (const auto &[name, left, right] : scales)
+    cases.push_back({std::string("matmul.bf16.") + name, [left = left, right = right](Builder &b) {
+                       const auto fill = [](Shape shape, double scale, int64_t period) {
+                         std::vector<double> values(
+                             static_cast<size_t>(shape[0] * shape[1]));
+                         for (size_t i = 0; i < values.size(); ++i)
+                           values[i] = static_cast<double>(static_cast<int64_t>(i) % period - period / 3) * scale;
+                         return makeTensor(DType::BF16, std::move(shape), values);
+                       };
+                       const NodeId l = b.input(fill({48, 64}, left, 13));
+                       const NodeId r = b.input(fill({64, 40}, right, 11));
+                       return std::vector<NodeId>{b.matmul(l, r, DType::F32)};
+                     }});
+}
+
 static void addMatmuls(std::vector<Case> &cases) {
+  addNarrowMatmuls(cases);
   for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32, DType::I8,
                       DType::U8, DType::F8E4M3FN, DType::F8E5M2})
     for (const bool leftT : {false, true})

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Device.h"
 
+#include "zyx/Base/Bytes.h"
+#include "zyx/Base/ChildProcess.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Session/Session.h"
 
@@ -45,6 +47,46 @@ private:
   uint64_t seed = 1;
 };
 
+class EmulatedDevice final : public Device {
+public:
+  EmulatedDevice(std::string isa, std::vector<std::string> command)
+      : isa(std::move(isa)), command(std::move(command)) {}
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
+                                      std::span<const HostTensor> inputs) override {
+    session::CompileOptions options;
+    options.isa = isa;
+    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
+                         artifact::Artifact::deserialize(compiled.output));
+    ByteWriter request;
+    request.u64(compiled.output.size());
+    std::vector<std::byte> bytes = request.take();
+    bytes.insert(bytes.end(), compiled.output.begin(), compiled.output.end());
+    for (const HostTensor &input : inputs)
+      bytes.insert(bytes.end(), input.data.begin(), input.data.end());
+    ZYX_ASSIGN_OR_RETURN(const ChildResult result, runChild(command, bytes));
+    if (result.signal != 0 || result.exitCode != 0)
+      return Status::internal("the emulator ends with " +
+                              std::to_string(result.signal ? result.signal : result.exitCode) +
+                              ": " + result.messages);
+    std::vector<HostTensor> outputs;
+    std::span<const std::byte> rest = result.output;
+    for (const artifact::Argument &output : artifact.outputs) {
+      ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(output.type));
+      if (rest.size() < static_cast<size_t>(size))
+        return Status::internal("the emulator writes too little");
+      outputs.push_back({output.type, {rest.begin(), rest.begin() + size}});
+      rest = rest.subspan(static_cast<size_t>(size));
+    }
+    return outputs;
+  }
+
+private:
+  session::Session session;
+  std::string isa;
+  std::vector<std::string> command;
+};
+
 class CorruptedDevice final : public Device {
 public:
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
@@ -75,6 +117,10 @@ std::string_view toString(Optimise optimise) {
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
                                    const std::string &isa) {
   return std::make_unique<SessionDevice>(name, optimise, isa);
+}
+
+std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command) {
+  return std::make_unique<EmulatedDevice>(isa, std::move(command));
 }
 
 std::unique_ptr<Device> openCorrupted() { return std::make_unique<CorruptedDevice>(); }

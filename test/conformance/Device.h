@@ -39,6 +39,9 @@ std::string_view toString(Optimise optimise);
 /// `isa` is the instruction set of code for "cpu", as in session::CompileOptions.
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
                                    const std::string &isa = "native");
+/// Compiles for an instruction set that this machine may lack, and runs each artifact by a command: an
+/// emulator and, behind it, the program of test/emulated.
+std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command);
 /// The interpreter with one bit of each output wrong: what the suite must find.
 std::unique_ptr<Device> openCorrupted();
 

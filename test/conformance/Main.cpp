@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 using namespace zyx;
 using namespace zyx::conformance;
@@ -26,6 +28,7 @@ constexpr const char *help =
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
     "                    interpreter with a wrong bit in each output, which must fail\n"
     "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
+    "  --emulator=WORDS  run code for cpu by this command, and test/emulated behind it\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
     "                    legal ones\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
@@ -41,6 +44,8 @@ constexpr const char *help =
 
 struct Settings {
   std::string device = "cpu", isa = "native";
+  /// The words of a command; empty runs code here.
+  std::vector<std::string> emulator;
   Optimise optimise = Optimise::Default;
   std::vector<std::string> filters;
   uint64_t firstSeed = 1;
@@ -56,7 +61,10 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     settings.device = value;
   else if (name == "--isa" && !value.empty())
     settings.isa = value;
-  else if (name == "--optimise" && parseOptimise(value))
+  else if (name == "--emulator" && !value.empty()) {
+    std::istringstream words{std::string(value)};
+    settings.emulator.assign(std::istream_iterator<std::string>(words), {});
+  } else if (name == "--optimise" && parseOptimise(value))
     settings.optimise = *parseOptimise(value);
   else if (name == "--filter")
     settings.filters.emplace_back(value);
@@ -187,6 +195,8 @@ int main(int argc, char **argv) {
     if (settings.device == "folded" || settings.device == "grouped")
       return openFolded(settings.device == "grouped");
 #endif
+    if (!settings.emulator.empty())
+      return openEmulated(settings.isa, settings.emulator);
     return settings.device == "corrupted" ? openCorrupted()
                                           : openDevice(settings.device, settings.optimise, settings.isa);
   };

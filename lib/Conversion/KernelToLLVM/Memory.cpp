@@ -35,6 +35,7 @@ private:
   LogicalResult lower(LoadOp load);
   LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
+  LogicalResult lower(MatrixMultiplyOp multiply);
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
   void lower(vector::StepOp step);
@@ -424,6 +425,20 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
   return success();
 }
 
+LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
+  const Place *sums = placeOf(multiply, multiply.getSums()), *lhs = placeOf(multiply, multiply.getLhs()),
+              *rhs = placeOf(multiply, multiply.getRhs());
+  if (!sums || !lhs || !rhs)
+    return failure();
+  Value zero = index(0);
+  lowerMatrixMultiply(builder, multiply,
+                      address(*sums, {zero, zero}, multiply.getSums().getType().getElementType()),
+                      address(*lhs, multiply.getLhsIndices(), multiply.getLhs().getType().getElementType()),
+                      address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));
+  multiply.erase();
+  return success();
+}
+
 /// Lanes below a bound. The bound is clamped first: compared in 32 bits, one native vector is enough.
 void MemoryLowering::lower(vector::CreateMaskOp mask) {
   auto type = mask.getType();
@@ -483,6 +498,8 @@ LogicalResult MemoryLowering::run() {
       lowered = lower(gather);
     else if (auto store = dyn_cast<StoreOp>(op))
       lowered = lower(store);
+    else if (auto multiply = dyn_cast<MatrixMultiplyOp>(op))
+      lowered = lower(multiply);
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op); mask && mask.getType().getRank() == 1)
       lower(mask);
     else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op); mask && mask.getType().getRank() == 1)

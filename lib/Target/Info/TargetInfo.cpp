@@ -5,6 +5,7 @@
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include <algorithm>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -63,6 +64,26 @@ TargetInfo x86Level4() {
   return info;
 }
 
+/// Adds what the matrix unit needs. A kernel keeps its packed factors in the second cache.
+void addAmx(TargetInfo &info) {
+  for (const char *feature : {"amx-tile", "amx-int8", "amx-bf16"}) {
+    info.features.push_back(feature);
+    info.requiredFeatures.push_back(feature);
+  }
+  info.hasAmx = true;
+  info.privateBytes = 3 << 19;
+}
+
+/// AVX-512 with a matrix unit.
+TargetInfo sapphireRapids() {
+  TargetInfo info = x86Level4();
+  info.name = "sapphirerapids";
+  info.l1Bytes = 48 << 10;
+  info.l2Bytes = 2 << 20;
+  addAmx(info);
+  return info;
+}
+
 /// What every 64-bit ARM has: 128-bit vectors, fma, conversions of f16.
 TargetInfo aarch64() {
   TargetInfo info;
@@ -78,6 +99,13 @@ TargetInfo aarch64() {
 }
 
 #if defined(__x86_64__)
+/// Whether Linux lets a process that asks for it use the registers of the matrix unit.
+bool mayUseTiles() {
+  constexpr int getSupported = 0x1021, tileData = 18;
+  uint64_t supported = 0;
+  return ::syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
+}
+
 TargetInfo hostCPU() {
   __builtin_cpu_init();
   TargetInfo info;
@@ -96,6 +124,9 @@ TargetInfo hostCPU() {
     };
     add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
     add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
+    if (mayUseTiles() && __builtin_cpu_supports("amx-tile") &&
+        __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16"))
+      addAmx(info);
   } else if (level3) {
     info = x86Level3();
   } else {
@@ -146,7 +177,7 @@ std::string TargetInfo::featureString() const {
 
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
-  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps),
+  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx),
                        int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
@@ -158,6 +189,7 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x
                                                                     {"x86-64-v2", x86Level2},
                                                                     {"x86-64-v3", x86Level3},
                                                                     {"x86-64-v4", x86Level4},
+                                                                    {"sapphirerapids", sapphireRapids},
                                                                     {"aarch64", aarch64}};
 
 static std::string join(const std::vector<std::string> &names) {

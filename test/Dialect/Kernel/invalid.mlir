@@ -60,6 +60,51 @@
 
 // -----
 
+// expected-error@+1 {{tiles of 12 x 32 do not fit a matrix unit, whose registers hold 16 x 16}}
+"test.attr"() {a = #kernel.blocking<12 x 32, rows 24, depth 64, pack lhs rhs, amx>} : () -> ()
+
+// -----
+
+func.func @multiply_shared(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, shared>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{takes views of private memory}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xbf16, shared>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
+func.func @multiply_odd(%s: !kernel.view<16x20xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{makes 16 or 32 rows and columns of sums, not}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x20xf32, private>
+  return
+}
+
+// -----
+
+func.func @multiply_types(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{multiplies bf16 to f32 or i8 to i32, not 'f16' to 'f32'}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
+func.func @multiply_panels(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{takes rows of the left factor, and panels of groups of 4 bytes of the right one}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i] depth %i : !kernel.view<16x32xbf16, private>, !kernel.view<16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
+func.func @multiply_unsigned(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{has unsigned factors only of integers}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i {lhs_unsigned} : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
 // expected-error@+1 {{which is no step}}
 "test.attr"() {a = #kernel.schedule<[1 : i32]>} : () -> ()
 

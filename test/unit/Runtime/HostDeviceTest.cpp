@@ -8,7 +8,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <sys/resource.h>
 
@@ -112,6 +115,29 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
 }
 
 #if defined(__x86_64__)
+// Linux wants room for its registers on the stacks of signal handlers.
+TEST(HostDeviceTest, TellsWhyTheMatrixUnitIsNotGranted) {
+  const std::vector<std::string> features = hostCpuFeatures();
+  if (std::find(features.begin(), features.end(), "amx-tile") == features.end())
+    GTEST_SKIP() << "this machine has no matrix unit";
+  const auto loadWithSmallStack = [] {
+    static char memory[2048];
+    stack_t stack = {};
+    stack.ss_sp = memory;
+    stack.ss_size = sizeof(memory);
+    if (::sigaltstack(&stack, nullptr) != 0)
+      std::exit(2);
+    auto device = createDevice("cpu", {.threads = 1});
+    Artifact artifact = sampleArtifact(testKernels());
+    artifact.cpuFeatures = {"amx-tile"};
+    const Status status = (*device)->load(artifact).status();
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::_Exit(status.isOk() ? 0 : 1);
+  };
+  EXPECT_EXIT(loadWithSmallStack(), testing::ExitedWithCode(1),
+              "the code needs the CPU feature 'amx-tile', which Linux does not grant: No space left");
+}
+
 TEST(HostDeviceTest, AgreesWithTheCompilerOnCpuFeatures) {
   auto device = createDevice("cpu", {.threads = 1});
   auto loads = [&](const char *feature) {

@@ -40,6 +40,8 @@ struct TargetInfo {
   bool hasFma = false;
   /// Masked vector loads and stores are instructions.
   bool hasMaskedOps = false;
+  /// A matrix unit multiplies bf16 and 8-bit integers (Intel's AMX).
+  bool hasAmx = false;
   /// Rounding to whole numbers is an instruction: floor, ceil, trunc, roundeven.
   bool hasRounding = true;
   /// Conversions between f16 and f32 are instructions.

@@ -5,6 +5,7 @@
 // A dot with `blocking`: pieces of the contraction outside, packed factors inside them, then tiles in
 // registers. docs/cpu.md follows one.
 //===----------------------------------------------------------------------===//
+#include "MatrixUnit.h"
 #include "MicroKernel.h"
 #include "Packing.h"
 #include "TileLowering.h"
@@ -45,6 +46,7 @@ public:
     findEpilogue();
     if (!placeSums())
       return false;
+    chooseMatrixUnit();
     allocatePacked();
     if (failed(overBatches(0, Point())))
       return failure();
@@ -170,7 +172,20 @@ private:
   // Loops
   //===--------------------------------------------------------------------===//
 
+  /// Where the blocking asks for it and all that is needed is there.
+  void chooseMatrixUnit() {
+    if (!blocking.getAmx() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0)
+      return;
+    MatrixUnit unit(t, dot, m, n, k);
+    if (unit.takes())
+      matrix.emplace(unit);
+  }
+
   void allocatePacked() {
+    if (matrix)
+      return matrix->allocate(llvm::divideCeil(t.axes.extent(n), blocking.getColumns()), blocking.getRows(),
+                              blocking.getColumns(), std::min(blocking.getRowBlock(), t.axes.extent(m)),
+                              std::min(blocking.getDepth(), depth));
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
     int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), lanes);
@@ -253,10 +268,10 @@ private:
   }
 
   LogicalResult overBlocks(Point at, Depth piece) {
-    if (rhsMemory && failed(packRhs(at, piece)))
+    if ((rhsMemory || matrix) && failed(packRhs(at, piece)))
       return failure();
     int64_t block = blocking.getRowBlock();
-    if (!lhsMemory || t.axes.extent(m) <= block)
+    if ((!lhsMemory && !matrix) || t.axes.extent(m) <= block)
       return overTiles(at, piece, t.evaluator.constantIndex(0, loc), rows);
     return t.emitLoop(0, rows.extent, block, {}, loc, [&](Value row0, Accumulators) -> FailureOr<Accumulators> {
       Cut inner = rows;
@@ -273,10 +288,14 @@ private:
   }
 
   LogicalResult overTiles(Point at, Depth piece, Value row0, Cut block) {
-    if (lhsMemory && failed(packLhs(at, piece, row0, block.extent)))
+    if ((lhsMemory || matrix) && failed(packLhs(at, piece, row0, block.extent)))
       return failure();
     return overPieces(columns, [&](Value column, int64_t width) {
-      return overPieces(block, [&](Value row, int64_t height) { return emitTile(at, piece, row0, row, height, column, width); });
+      return overPieces(block, [&](Value row, int64_t height) {
+        if (matrix)
+          return emitMatrixTile(at, piece, row0, row, height, column, width);
+        return emitTile(at, piece, row0, row, height, column, width);
+      });
     });
   }
 
@@ -293,6 +312,13 @@ private:
   /// Panels of `columns` columns, each with all rows of the piece. Where rows of the factor lie along columns
   /// a few of them are read at a time across all panels, in the order in which memory likes to be read.
   LogicalResult packRhs(Point at, Depth piece) {
+    if (matrix) {
+      matrix->beginRhs();
+      bool alongDepth = packer.contiguous(matrix->rhsTile(), k, n) == k;
+      return overPieces(columns, [&](Value column, int64_t width) {
+        return matrix->packRhs(at, piece.start, panelOf(column), column, width, alongDepth);
+      });
+    }
     Extent count = extentOf(piece.count);
     if (packer.contiguous(dot.getRhs(), k, n) == k)
       return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
@@ -322,6 +348,8 @@ private:
   }
 
   LogicalResult packLhs(Point at, Depth piece, Value row0, Extent height) {
+    if (matrix)
+      return matrix->packLhs(at, piece.start, row0, height);
     auto place = [&](Value r, Value c) { return SmallVector<Value>{r, c}; };
     return packer.pack({dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory,
                         place},
@@ -358,8 +386,7 @@ private:
       for (Point &point : columnPoints)
         points.push_back(rowPoint(point, r));
 
-    FailureOr<Accumulators> sums = emitEither(
-        piece.first, SmallVector<Type>(points.size(), vectorType()), [&] { return evaluateAll(dot.getAcc(), points); }, [&] { return loadSums(points); });
+    FailureOr<Accumulators> sums = sumsBefore(piece, points);
     if (failed(sums))
       return failure();
     Value panel = rhsMemory ? panelOf(column) : Value();
@@ -412,19 +439,73 @@ private:
       sums = emitMicroKernel(t.builder, loc, tile, piece.count, *sums, {lhs, rhs});
     if (failed(sums))
       return failure();
+    return finishTile(piece, *sums, points);
+  }
+
+  /// The same by the matrix unit. Its sums are in memory, from where a loop takes them row by row.
+  LogicalResult emitMatrixTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column,
+                               int64_t width) {
+    if (failed(matrix->multiply(row, panelOf(column))))
+      return failure();
+    Value rowStart = t.evaluator.addIndex(row0, row, loc);
+    auto inRow = [&](Value r, Accumulators) -> FailureOr<Accumulators> {
+      SmallVector<Point> points;
+      Accumulators sums;
+      for (int64_t v = 0; v * lanes < width; ++v) {
+        Point point = at;
+        point.memo.clear();
+        Value offset = t.evaluator.constantIndex(v * lanes, loc);
+        t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
+        point.positions[n] = t.evaluator.addIndex(column, offset, loc);
+        point.positions[m] = t.evaluator.addIndex(rowStart, r, loc);
+        points.push_back(point);
+        sums.push_back(matrix->sums(r, v));
+      }
+      bool fromZero = isa<Attribute>(piece.first) && isZero(dot.getAcc());
+      if (!fromZero) {
+        FailureOr<Accumulators> before = sumsBefore(piece, points);
+        if (failed(before))
+          return failure();
+        for (auto [sum, earlier] : llvm::zip(sums, *before))
+          sum = isa<FloatType>(element) ? arith::AddFOp::create(t.builder, loc, sum, earlier).getResult()
+                                        : arith::AddIOp::create(t.builder, loc, sum, earlier).getResult();
+      }
+      if (failed(finishTile(piece, sums, points)))
+        return failure();
+      return Accumulators();
+    };
+    return success(succeeded(t.emitLoop(0, {height}, 1, {}, loc, inRow)));
+  }
+
+  static bool isZero(Value tile) {
+    DenseElementsAttr value;
+    return matchPattern(tile, m_Constant(&value)) && value.isSplat() &&
+           (matchPattern(tile, m_Zero()) || matchPattern(tile, m_AnyZeroFloat()));
+  }
+
+  /// What is there before a piece: the accumulator, or the sums of the pieces before it.
+  FailureOr<Accumulators> sumsBefore(Depth piece, ArrayRef<Point> points) {
+    return emitEither(
+        piece.first, SmallVector<Type>(points.size(), vectorType()), [&] { return evaluateAll(dot.getAcc(), points); },
+        [&] { return loadSums(points); });
+  }
+
+  /// Keeps the sums for the next piece, or does behind the last one what follows the dot.
+  LogicalResult finishTile(Depth piece, ArrayRef<Value> sums, ArrayRef<Point> points) {
     auto keep = [&]() -> FailureOr<Accumulators> {
-      for (auto [sum, point] : llvm::zip(*sums, points)) {
+      for (auto [sum, point] : llvm::zip(sums, points)) {
+        Point to = point;
         if (!partial)
-          t.evaluator.storeToMemory(dot.getResult(), sum, point);
-        else if (failed(t.evaluator.store(partial, sum, point)))
+          t.evaluator.storeToMemory(dot.getResult(), sum, to);
+        else if (failed(t.evaluator.store(partial, sum, to)))
           return failure();
       }
       return Accumulators();
     };
     if (epilogue.empty())
-      return keep();
+      return success(succeeded(keep()));
     auto finish = [&]() -> FailureOr<Accumulators> {
-      for (auto [sum, point] : llvm::zip(*sums, points)) {
+      for (auto [sum, point] : llvm::zip(sums, points)) {
         Point end = point;
         end.memo[dot.getResult()] = sum;
         for (StoreOp store : epilogue) {
@@ -435,7 +516,7 @@ private:
       }
       return Accumulators();
     };
-    return emitEither(piece.last, {}, finish, keep);
+    return success(succeeded(emitEither(piece.last, {}, finish, keep)));
   }
 
   FailureOr<Accumulators> evaluateAll(Value tile, ArrayRef<Point> points) {
@@ -495,6 +576,7 @@ private:
   /// Lanes along columns; those along the contraction where vectors lie so, and columns have one then.
   int64_t lanes, depthLanes = 0, depth = 0;
   Cut rows, columns;
+  std::optional<MatrixUnit> matrix;
   /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
   Value lhsMemory, rhsMemory;
   /// Stores that are done to tiles in registers; where there are none the result goes to memory.

@@ -13,6 +13,8 @@ namespace zyx::kernel {
 struct VectorMachine {
   int64_t vectorBytes;
   int64_t vectorRegisters;
+  /// Products of bf16 and of 8-bit integers in tiles of 16 x 16 sums.
+  bool amx = false;
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
@@ -74,6 +76,7 @@ private:
   friend class BlockedDotEmitter;
   friend class Packer;
   friend class RunPacker;
+  friend class MatrixUnit;
 
   FuncOp source;
   mlir::OpBuilder &builder;

@@ -5,6 +5,10 @@
 #include "Host.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -128,6 +132,20 @@ std::vector<std::string> runtime::hostCpuFeatures() {
   return features;
 }
 
+/// Its registers are 8 KiB per thread, which Linux saves only for processes that asked for them.
+static Status requestTiles(std::span<const std::string> features) {
+#if defined(__x86_64__)
+  const bool needed = std::any_of(features.begin(), features.end(), [](const std::string &name) {
+    return name.starts_with("amx-");
+  });
+  constexpr int requestPermission = 0x1023, tileData = 18;
+  if (needed && ::syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
+    return Status::unsupported("the code needs the CPU feature 'amx-tile', which Linux does not grant: " +
+                               std::string(std::strerror(errno)));
+#endif
+  return Status::ok();
+}
+
 Status runtime::checkCpuFeatures(std::span<const std::string> features) {
   const std::vector<std::string> present = hostCpuFeatures();
   std::string missing;
@@ -142,7 +160,7 @@ Status runtime::checkCpuFeatures(std::span<const std::string> features) {
       missing += (numMissing++ ? ", '" : "'") + name + "'";
   }
   if (numMissing == 0)
-    return Status::ok();
+    return requestTiles(features);
   return Status::unsupported(std::string("the code needs the CPU feature") +
                              (numMissing == 1 ? " " : "s ") + missing +
                              ", which this machine lacks");

@@ -9,7 +9,8 @@
 
 namespace zyx::runtime {
 
-/// Success where this machine, and its operating system, have all of these CPU features.
+/// Success where this machine, and its operating system, have all of these CPU features. Asks Linux to
+/// let this process use the matrix unit where one of them is of it.
 Status checkCpuFeatures(std::span<const std::string> features);
 
 /// The code of an artifact, loaded into this process.

@@ -105,7 +105,8 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
   }];
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
-    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">];
+    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
+    Option<"amx", "amx", "bool", "false", "Whether the machine has a matrix unit for 8- and 16-bit factors">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 

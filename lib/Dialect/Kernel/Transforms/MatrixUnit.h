@@ -1,0 +1,82 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_MATRIXUNIT_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_MATRIXUNIT_H
+
+#include "TileLowering.h"
+
+namespace zyx::kernel {
+
+/// Packs the factors of a dot as the processor's matrix unit reads them, and multiplies them there: rows of the
+/// left one as they are, of the right one groups of 4 bytes of neighbouring steps of the contraction, both
+/// filled up with zeros. The unit takes denormals of bf16 for zero and makes none, so packing finds the
+/// smallest factor of either side, and where products might come near such numbers fma of f32 multiplies what
+/// is packed.
+class MatrixUnit {
+public:
+  MatrixUnit(TileLowering &lowering, DotOp dot, Axis m, Axis n, Axis k);
+
+  /// Whether the machine has a unit for the dot's types.
+  bool takes() const;
+  /// Memory for `panels` panels of `columns` columns, and `height` rows, along `depth` steps; and for a tile of
+  /// `rows` x `columns` sums.
+  void allocate(int64_t panels, int64_t rows, int64_t columns, int64_t height, int64_t depth);
+  /// Before the panels of a piece of the contraction.
+  void beginRhs() { forget(0); }
+  /// `alongDepth`: whether neighbours along the contraction are neighbours in memory.
+  mlir::LogicalResult packRhs(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width,
+                              bool alongDepth);
+  mlir::LogicalResult packLhs(Point at, mlir::Value start, mlir::Value row0, Extent height);
+  /// Sums up the tile that begins at `row` of what is packed and at a panel.
+  mlir::LogicalResult multiply(mlir::Value row, mlir::Value panel);
+  /// A vector of the latest tile.
+  mlir::Value sums(mlir::Value row, int64_t vector);
+  mlir::Value rhsTile() const { return rhs.tile; }
+
+  static constexpr int64_t lanes = 16;
+
+private:
+  using Accumulators = llvm::SmallVector<mlir::Value>;
+  struct Factor {
+    mlir::Value tile;
+    bool isUnsigned = false;
+  };
+  static Factor narrow(mlir::Value tile);
+
+  int64_t group() const { return 32 / factorType.getIntOrFloatBitWidth(); }
+  /// Steps of the contraction in one register.
+  int64_t unit() const { return 512 / factorType.getIntOrFloatBitWidth(); }
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(factorType); }
+
+  mlir::Value number(mlir::Type type, int64_t value);
+  /// The bits of a tile's vector; zeros in lanes that do not exist.
+  mlir::FailureOr<mlir::Value> bits(mlir::Value tile, Point &point);
+  /// One i32 per lane out of the vectors of neighbouring steps; null is zeros.
+  mlir::Value join(llvm::ArrayRef<mlir::Value> steps);
+  void storeGroup(mlir::Value value, mlir::Value panel, mlir::Value at, int64_t vector);
+  mlir::LogicalResult packAcross(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width);
+  mlir::LogicalResult packAlong(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width);
+
+  /// What is smallest: |bits| - 1 as an unsigned number, so that zero is the largest.
+  Accumulators beginLeast(int64_t count);
+  mlir::Value least(mlir::Value smallest, mlir::Value bits);
+  void forget(int64_t side);
+  void remember(int64_t side, mlir::Value smallest);
+  mlir::Value isSafe();
+  mlir::LogicalResult multiplyExactly(mlir::Value row, mlir::Value panel);
+
+  TileLowering &t;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  Axis m, n, k;
+  Factor lhs, rhs;
+  mlir::Type factorType, sumType;
+  int64_t depth = 0, columns = 0, rows = 0;
+  mlir::Value rhsMemory, lhsMemory, sumMemory, leastMemory;
+};
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_MATRIXUNIT_H

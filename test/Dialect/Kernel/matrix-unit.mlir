@@ -1,0 +1,66 @@
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids | FileCheck %s --check-prefix=CHOSEN
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
+// RUN:   -zyx-kernel-lower-tiles=amx=true -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
+// RUN:   -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=WITHOUT
+
+// A machine without the unit takes its vectors, whatever the blocking says.
+// WITHOUT-NOT: matrix_multiply
+// WITHOUT: math.fma
+
+!a = !kernel.view<70x100xbf16, global>
+!b = !kernel.view<100x40xbf16, global>
+!c = !kernel.view<70x40xf32, global>
+
+// Of 100 steps four registers are filled, the last with 28 zeros. Rows are packed as they are, columns in
+// pairs. Where the smallest factors could make a denormal, the same memory is multiplied in f32.
+// CHOSEN-LABEL: kernel.func @bf16
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 100, pack lhs rhs, amx>>
+// CHECK-LABEL: kernel.func @bf16
+// CHECK-DAG: %[[SUMS:.*]] = kernel.alloc : <32x32xf32, private>
+// CHECK-DAG: %[[B:.*]] = kernel.alloc : <2x64x32xi32, private>
+// CHECK-DAG: %[[A:.*]] = kernel.alloc : <96x160xbf16, private>
+// CHECK: arith.minui
+// CHECK: kernel.store %{{.*}}, %[[B]][%{{.*}}] : vector<16xi32>
+// CHECK: kernel.store %{{.*}}, %[[A]][%{{.*}}] : vector<32xbf16>
+// CHECK: scf.if
+// CHECK: kernel.matrix_multiply %[[SUMS]], %[[A]][%{{.*}}, %c0], %[[B]][%{{.*}}, %c0, %c0] depth %c128 :
+// CHECK: } else {
+// CHECK: math.fma
+kernel.func @bf16(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>, %z: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[70, 100] strides [100, 1]>]> : !kernel.buffer<bf16, global> -> !a
+  %ys = kernel.view %y map <[<[100, 40] strides [40, 1]>]> : !kernel.buffer<bf16, global> -> !b
+  %zs = kernel.view %z map <[<[70, 40] strides [40, 1]>]> : !kernel.buffer<f32, global> -> !c
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !a -> tensor<70x100xbf16>
+  %b = kernel.load %ys[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !b -> tensor<100x40xbf16>
+  %zero = arith.constant dense<0.0> : tensor<70x40xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<70x100xbf16>, tensor<100x40xbf16> -> tensor<70x40xf32>
+  kernel.store %d, %zs[%c0, %c0] in_bounds [true, true] : tensor<70x40xf32>, !c
+  kernel.return
+}
+
+// Whose numbers are unsigned is the instruction's to know; integers have no second way. The right factor
+// lies along the contraction: squares of groups are transposed.
+// CHOSEN-LABEL: kernel.func @u8_by_i8
+// CHOSEN-SAME: pack lhs rhs, amx>
+// CHECK-LABEL: kernel.func @u8_by_i8
+// CHECK: vector.bitcast %{{.*}} : vector<64xi8> to vector<16xi32>
+// CHECK: vector.shuffle
+// CHECK-NOT: scf.if
+// CHECK: kernel.matrix_multiply {{.*}} depth %c64 {lhs_unsigned} : <64x128xi8, private>, <2x16x32xi32, private> -> <32x32xi32, private>
+// CHECK-NOT: muli
+// CHECK: kernel.return
+kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, global>, %z: !kernel.buffer<i32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<i8, global> -> !kernel.view<64x64xi8, global>
+  %ys = kernel.view %y map <[<[64, 64] strides [1, 64]>]> : !kernel.buffer<i8, global> -> !kernel.view<64x64xi8, global>
+  %zs = kernel.view %z map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<i32, global> -> !kernel.view<64x64xi32, global>
+  %u = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x64xi8, global> -> tensor<64x64xi8>
+  %a = arith.extui %u : tensor<64x64xi8> to tensor<64x64xi32>
+  %b = kernel.load %ys[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<64x64xi8, global> -> tensor<64x64xi8>
+  %zero = arith.constant dense<0> : tensor<64x64xi32>
+  %d = kernel.dot %a, %b, %zero : tensor<64x64xi32>, tensor<64x64xi8> -> tensor<64x64xi32>
+  kernel.store %d, %zs[%c0, %c0] in_bounds [true, true] : tensor<64x64xi32>, !kernel.view<64x64xi32, global>
+  kernel.return
+}
