@@ -94,8 +94,8 @@ std::string session::toolchainKey(const std::string &target) {
   key += ", processor";
   for (const std::string &feature : runtime::hostCpuFeatures())
     key += " " + feature;
-  for (int cache : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
-    key += " " + std::to_string(::sysconf(cache));
+  for (int fact : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_NPROCESSORS_ONLN})
+    key += " " + std::to_string(::sysconf(fact));
   if (target == "c")
     key += ", cc " + fileIdentity(findProgram("cc"));
   return key + "; ";

@@ -468,11 +468,9 @@ void TileEvaluator::storeLanes(Value value, Value view, ArrayRef<Value> indices,
   }
 }
 
-LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
+std::pair<SmallVector<Value>, std::optional<unsigned>> TileEvaluator::placeOf(StoreOp op,
+                                                                              Point &point) {
   Location loc = op.getLoc();
-  Value view = mapping.lookupOrDefault(op.getView());
-  if (isComplex(view))
-    return op.emitOpError("writes through a view that is not one whole block");
   SmallVector<Value> indices;
   std::optional<unsigned> vectorDim;
   for (auto [dim, axis] : llvm::enumerate(axes.of(op.getValue()))) {
@@ -480,6 +478,15 @@ LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
     if (point.vectorAxis == axis && point.lanes > 1)
       vectorDim = dim;
   }
+  return {std::move(indices), vectorDim};
+}
+
+LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
+  Location loc = op.getLoc();
+  Value view = mapping.lookupOrDefault(op.getView());
+  if (isComplex(view))
+    return op.emitOpError("writes through a view that is not one whole block");
+  auto [indices, vectorDim] = placeOf(op, point);
   auto write = [&](OpBuilder &b, Value v, Value to, ArrayRef<Value> at, Value mask) {
     StoreOp::create(b, loc, v, to, at, mask, DenseBoolArrayAttr());
   };
@@ -499,13 +506,7 @@ LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
 
 Value TileEvaluator::readBack(StoreOp op, Point &point) {
   Location loc = op.getLoc();
-  SmallVector<Value> indices;
-  std::optional<unsigned> vectorDim;
-  for (auto [dim, axis] : llvm::enumerate(axes.of(op.getValue()))) {
-    indices.push_back(addIndex(mapping.lookupOrDefault(op.getIndices()[dim]), position(point, axis, loc), loc));
-    if (point.vectorAxis == axis && point.lanes > 1)
-      vectorDim = dim;
-  }
+  auto [indices, vectorDim] = placeOf(op, point);
   return loadAt(mapping.lookupOrDefault(op.getView()), indices, Value(), vectorDim, point, loc);
 }
 

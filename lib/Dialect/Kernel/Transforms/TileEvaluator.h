@@ -82,6 +82,9 @@ public:
   llvm::DenseMap<mlir::Value, RegisterTile> registers;
 
 private:
+  /// Where a point of what is stored lies, and the dimension along which the point is a vector.
+  std::pair<llvm::SmallVector<mlir::Value>, std::optional<unsigned>> placeOf(StoreOp store,
+                                                                            Point &point);
   struct Access;
   mlir::FailureOr<mlir::Value> evaluateLoad(LoadOp load, Point &point);
   mlir::FailureOr<mlir::Value> evaluateGather(GatherOp gather, Point &point);
