@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Device.h"
 
+#include "Symbols.h"
+
 #include "zyx/Base/Bytes.h"
 #include "zyx/Base/ChildProcess.h"
 #include "zyx/Reference/Reference.h"
@@ -28,7 +30,7 @@ public:
 
 private:
   Result<std::unique_ptr<session::Executable>> prepare(const graph::Graph &graph) {
-    if (optimise == Optimise::Default)
+    if (name == "reference")
       return session.prepare(graph, name);
     session::CompileOptions options;
     options.target = name;
@@ -38,6 +40,7 @@ private:
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                          artifact::Artifact::deserialize(compiled.output));
+    ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     return session.load(std::move(artifact), name);
   }
 
@@ -58,6 +61,7 @@ public:
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
     ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
                          artifact::Artifact::deserialize(compiled.output));
+    ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     ByteWriter request;
     request.u64(compiled.output.size());
     std::vector<std::byte> bytes = request.take();

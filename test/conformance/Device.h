@@ -22,7 +22,8 @@ public:
   virtual ~Device() = default;
   /// What the next graphs' random choices are drawn from, where the device makes some.
   virtual void setSeed(uint64_t seed) {}
-  /// Fails where the device, or the compiler for it, refuses the graph.
+  /// Fails where the device, or the compiler for it, refuses the graph; with an internal error where
+  /// something is wrong with what was made of it.
   virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                               std::span<const HostTensor> inputs) = 0;
   /// Whether every bit must be the interpreter's, also where the meaning leaves a freedom.

@@ -114,13 +114,19 @@ Verdict judge(const Packed &packed, size_t place, const std::vector<HostTensor> 
   return verdict;
 }
 
+/// Of a graph that has no results. An internal error is nobody's decision.
+Verdict judge(const Status &failure) {
+  const bool isWrong = failure.code() == ErrorCode::Internal;
+  return {0, isWrong ? Outcome::Wrong : Outcome::Refused, 0, failure.toString(), {}};
+}
+
 } // namespace
 
 Verdict runProgram(const Program &program, bool strict, Device &device) {
   const Packed packed{program, {{0, program.graph.outputs.size()}}, {strict}};
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
-    return {0, Outcome::Refused, 0, got.status().toString(), {}};
+    return judge(got.status());
   const Result<std::vector<Expected>> expected = expect(packed);
   if (!expected.isOk())
     return {0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
@@ -142,7 +148,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
       device.run(packed.program.graph, packed.program.tensors);
   if (!got.isOk()) {
     if (alone)
-      return send(indices[0], {0, Outcome::Refused, 0, got.status().toString(), {}});
+      return send(indices[0], judge(got.status()));
     runBatch(cases, indices.first(indices.size() / 2), device, report);
     return runBatch(cases, indices.subspan(indices.size() / 2), device, report);
   }

@@ -2,11 +2,14 @@
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
 // RUN:   -zyx-kernel-lower-tiles=amx=true -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=WITHOUT
+// RUN:   -zyx-kernel-lower-tiles -canonicalize -cse --remarks-filter=zyx-schedule --remark-format=emitRemark \
+// RUN:   2>%t.remarks | FileCheck %s --check-prefix=WITHOUT
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
 // A machine without the unit takes its vectors, whatever the blocking says.
 // WITHOUT-NOT: matrix_multiply
 // WITHOUT: math.fma
+// REMARK: SlowerDot | Category:zyx-schedule{{.*}}a dot is multiplied by vectors: the matrix unit takes no such factors, or is not there
 
 !a = !kernel.view<70x100xbf16, global>
 !b = !kernel.view<100x40xbf16, global>

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,12 +42,20 @@ public:
 
   FailureOr<bool> emit() {
     FailureOr<bool> possible = analyse();
-    if (failed(possible) || !*possible)
-      return possible;
-    findEpilogue();
-    if (!placeSums())
+    if (failed(possible))
+      return failure();
+    if (!*possible) {
+      missed("a dot is walked by rows, not in blocks: what is left of its rows or columns is not one number");
       return false;
+    }
+    findEpilogue();
+    if (!placeSums()) {
+      missed("a dot is walked by rows, not in blocks: sums have no place between pieces of the contraction");
+      return false;
+    }
     chooseMatrixUnit();
+    if (blocking.getAmx() && !matrix)
+      missed("a dot is multiplied by vectors: the matrix unit takes no such factors, or is not there");
     allocatePacked();
     if (failed(overBatches(0, Point())))
       return failure();
@@ -57,6 +66,11 @@ public:
 
 private:
   using Accumulators = TileLowering::Accumulators;
+
+  /// Says that the dot is computed, but slower than its blocking asks for.
+  void missed(StringRef text) {
+    remark::missed(loc, remark::RemarkOpts::name("SlowerDot").category("zyx-schedule")) << text;
+  }
 
   /// An axis in pieces of `step`, then one of `rest`, which may be 0.
   struct Cut {
