@@ -4,18 +4,42 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/TempFolder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sys/statvfs.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace zyx {
 
-Result<TempFolder> TempFolder::create() {
+static const char *namedParent() {
   const char *parent = std::getenv("TMPDIR");
-  std::string path = std::string(parent && *parent ? parent : "/tmp") + "/zyx-XXXXXX";
+  return parent && *parent ? parent : nullptr;
+}
+
+Result<TempFolder> TempFolder::create() {
+  const char *parent = namedParent();
+  return createIn(parent ? parent : "/tmp");
+}
+
+Result<TempFolder> TempFolder::createInMemory(uint64_t bytes) {
+  constexpr const char *memory = "/dev/shm";
+  // A container's may be small, and others need some of it.
+  constexpr uint64_t least = uint64_t(16) << 20;
+  struct statvfs room;
+  if (!namedParent() && ::access(memory, W_OK) == 0 && ::statvfs(memory, &room) == 0 &&
+      uint64_t(room.f_bavail) * room.f_frsize / 8 >= std::max(bytes, least / 8))
+    if (Result<TempFolder> folder = createIn(memory))
+      return folder;
+  return create();
+}
+
+Result<TempFolder> TempFolder::createIn(const std::string &parent) {
+  std::string path = parent + "/zyx-XXXXXX";
   if (!mkdtemp(path.data()))
     return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(errno));
   return TempFolder(std::move(path));

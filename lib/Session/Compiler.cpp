@@ -99,7 +99,8 @@ Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolat
   compiler->isolation = std::move(isolation);
   std::string reasons;
   for (const std::string &path : candidates()) {
-    compiler->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // Lazy: most of the calls between the libraries of MLIR and LLVM are never made.
+    compiler->library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (compiler->library)
       break;
     reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();

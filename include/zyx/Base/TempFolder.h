@@ -8,6 +8,7 @@
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,6 +19,9 @@ namespace zyx {
 class TempFolder {
 public:
   static Result<TempFolder> create();
+  /// The same in memory, where files come and go several times as fast as on a disk: under /dev/shm, if
+  /// that has room for `bytes` several times over and no TMPDIR asks for another place.
+  static Result<TempFolder> createInMemory(uint64_t bytes);
   TempFolder(TempFolder &&other) noexcept : folder(std::move(other.folder)) {
     other.folder.clear();
   }
@@ -31,6 +35,7 @@ public:
   Result<std::string> write(const char *name, std::span<const std::byte> bytes) const;
 
 private:
+  static Result<TempFolder> createIn(const std::string &parent);
   explicit TempFolder(std::string folder) : folder(std::move(folder)) {}
   std::string folder;
 };

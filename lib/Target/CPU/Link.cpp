@@ -54,7 +54,10 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> 
   static std::mutex mutex;
   static bool usable = true;
 
-  ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::create());
+  size_t size = 0;
+  for (llvm::StringRef object : objects)
+    size += object.size();
+  ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::createInMemory(size));
   std::vector<std::string> inputs;
   for (llvm::StringRef object : objects) {
     ZYX_ASSIGN_OR_RETURN(std::string input,

@@ -10,6 +10,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <unistd.h>
 
 using namespace zyx;
 
@@ -31,12 +33,41 @@ TEST(TempFolder, GoesWithItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+/// TMPDIR as `value`, or none where that is null, for as long as it lives.
+class TemporaryParent {
+public:
+  explicit TemporaryParent(const char *value) {
+    if (const char *now = std::getenv("TMPDIR"))
+      before = now;
+    value ? setenv("TMPDIR", value, 1) : unsetenv("TMPDIR");
+  }
+  ~TemporaryParent() { before ? setenv("TMPDIR", before->c_str(), 1) : unsetenv("TMPDIR"); }
+
+private:
+  std::optional<std::string> before;
+};
+
+static bool startsWith(const std::string &text, const std::string &start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+TEST(TempFolder, IsInMemoryWhereThatHasRoom) {
+  const TempFolder parent = *TempFolder::create();
+  {
+    TemporaryParent named(parent.file("").c_str());
+    EXPECT_TRUE(startsWith(TempFolder::createInMemory(1)->file("x"), parent.file("") + "/zyx-"));
+  }
+  TemporaryParent none(nullptr);
+  // No machine has that much.
+  EXPECT_TRUE(startsWith(TempFolder::createInMemory(uint64_t(1) << 60)->file("x"), "/tmp/zyx-"));
+  if (access("/dev/shm", W_OK) != 0 || std::filesystem::space("/dev/shm").available < (64u << 20))
+    GTEST_SKIP() << "/dev/shm has no room here";
+  EXPECT_TRUE(startsWith(TempFolder::createInMemory(1)->file("x"), "/dev/shm/zyx-"));
+}
+
 TEST(TempFolder, MissingParentIsAnError) {
-  const char *before = std::getenv("TMPDIR");
-  std::string saved = before ? before : "";
-  setenv("TMPDIR", "/no/such/folder", 1);
+  TemporaryParent missing("/no/such/folder");
   Status failure = TempFolder::create().status();
-  before ? setenv("TMPDIR", saved.c_str(), 1) : unsetenv("TMPDIR");
   EXPECT_EQ(failure.code(), ErrorCode::IoError);
   EXPECT_NE(failure.message().find("cannot make a temporary folder /no/such/folder/zyx-"), std::string::npos);
 }
