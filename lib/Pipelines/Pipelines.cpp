@@ -71,7 +71,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createStageReusedPass());
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
-                                                options.target.hasAmx}));
+                                                options.target.hasAmx, options.target.hasFma}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());

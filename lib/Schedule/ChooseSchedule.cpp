@@ -37,6 +37,14 @@ constexpr int64_t mostWindowElements = 64;
 constexpr int64_t attentionQueries = 64, attentionKeys = 64;
 /// The same of a single query.
 constexpr int64_t maxKeys = 4096;
+/// Rows and columns of a program that transposes: whole lines of what it reads and of what it writes.
+constexpr int64_t squareTile = 64;
+/// Rows that one program reduces together, so that one waits for its sum while another is read.
+constexpr int64_t rowsAtOnce = 4;
+/// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
+constexpr int64_t fewestColumns = 256, mostColumns = 4096;
+/// Results of this many bytes are written past the caches: none of them would be there when it is read.
+constexpr int64_t streamBytes = 32 << 20;
 
 int64_t bytesOf(Value tile) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
@@ -69,6 +77,11 @@ public:
       chooseRows();
     else
       chooseElements();
+    int64_t written = 0;
+    for (StoreOp store : stores)
+      written += cast<RankedTensorType>(store.getValue().getType()).getNumElements() * bytesOf(store.getValue());
+    if (dots.empty() && target.vectorBytes != 0 && written >= streamBytes)
+      steps.push_back(StreamStepAttr::get(func.getContext()));
     return ScheduleAttr::get(func.getContext(), steps);
   }
 
@@ -212,8 +225,45 @@ private:
       widest = std::max(widest, bytesOf(load.getResult()));
     if (combinesWindows())
       return chooseWindows(target.lanes(widest));
-    for (Axis axis : parallelAxes())
-      grid(axis, isContiguous(axis) ? 4 * target.lanes(widest) : 1);
+    int64_t vectors = 4 * target.lanes(widest);
+    SmallVector<Axis> parallel = parallelAxes();
+    bool widen = dots.empty() && llvm::none_of(stores, [&](StoreOp store) {
+      return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
+    });
+    for (Axis axis : parallel) {
+      if (isContiguous(axis))
+        grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
+      else
+        grid(axis, axis == parallel.back() && dots.empty() ? rowsPerProgram(axis) : 1);
+    }
+  }
+
+  int64_t columnsPerProgram(Axis axis, int64_t vectors) {
+    int64_t columns = std::clamp(axes.extent(axis) / enoughPrograms, fewestColumns, mostColumns);
+    return llvm::alignTo(columns, vectors);
+  }
+
+  /// A power of two that divides the rows, leaves enough programs and half of the first cache.
+  int64_t rowsPerProgram(Axis axis) {
+    int64_t bytes = 0, elements = 1;
+    for (LoadOp load : loads) {
+      if (!axes.contains(load.getResult(), axis))
+        continue;
+      int64_t row = 1;
+      for (Axis a : axes.of(load.getResult()))
+        row *= axes.isCombined(a) ? axes.extent(a) : 1;
+      bytes += row * bytesOf(load.getResult());
+      elements = std::max(elements, row);
+    }
+    int64_t rows = 1, extent = axes.extent(axis);
+    auto mayDouble = [&] {
+      int64_t more = 2 * rows;
+      return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.l1Bytes / 2 &&
+             (more <= rowsAtOnce || more * elements <= programElements);
+    };
+    while (mayDouble())
+      rows *= 2;
+    return rows;
   }
 
   /// Whether few elements are combined into each of the result's, and some are read for several of them.
@@ -268,12 +318,39 @@ private:
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
     int64_t left = programElements;
+    if (auto square = transposedAxes(parallel)) {
+      auto [rows, columns] = *square;
+      for (Axis axis : parallel)
+        grid(axis, axis == rows || axis == columns ? squareTile : 1);
+      return;
+    }
     for (Axis axis : llvm::reverse(parallel)) {
       tiles[axis] = std::min(axes.extent(axis), left);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
     for (Axis axis : parallel)
       grid(axis, tiles[axis]);
+  }
+
+  /// The axes along which a load and the first store are contiguous, where those are two.
+  std::optional<std::pair<Axis, Axis>> transposedAxes(ArrayRef<Axis> parallel) {
+    auto contiguous = [&](Value view, Value tile) -> std::optional<Axis> {
+      auto op = view.getDefiningOp<ViewOp>();
+      if (!op || !op.getMap().isSingleBlock())
+        return std::nullopt;
+      for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
+        if (BlockAttr::constant(stride) == 1 && axes.extent(axis) >= squareTile && llvm::is_contained(parallel, axis))
+          return axis;
+      return std::nullopt;
+    };
+    std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
+    if (!columns || target.vectorBytes == 0)
+      return std::nullopt;
+    for (LoadOp load : loads)
+      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());
+          rows && *rows != *columns && axes.contains(load.getResult(), *columns))
+        return std::pair(*rows, *columns);
+    return std::nullopt;
   }
 
   FuncOp func;

@@ -69,6 +69,8 @@ private:
 
   Attribute drawStep() {
     MLIRContext *context = func.getContext();
+    if (random.below(8) == 0)
+      return StreamStepAttr::get(context);
     if (hasDot && random.below(5) == 0)
       return StageStepAttr::get(context, random.below(2), Space::Private);
     if (hasDot && random.below(3) == 0) {

@@ -19,9 +19,9 @@ kernel.func @elements(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, g
   kernel.return
 }
 
-// Rows one by one; columns in four vectors.
+// A few rows at once; columns in pieces that memory likes.
 // CHECK-LABEL: kernel.func @row_sums
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 1>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>
 kernel.func @row_sums(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[1000, 1000] strides [1000, 1]>]> : !kernel.buffer<f32, global> -> !v
@@ -33,7 +33,7 @@ kernel.func @row_sums(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, g
 }
 
 // CHECK-LABEL: kernel.func @column_sums
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"j", 64>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"j", 256>]>
 kernel.func @column_sums(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[1000, 1000] strides [1000, 1]>]> : !kernel.buffer<f32, global> -> !v
@@ -172,5 +172,33 @@ kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, 
   %p = arith.mulf %a, %b : tensor<112x112x64x3x3xf32>
   %s = kernel.reduce add %p dims [3, 4] : tensor<112x112x64x3x3xf32> -> tensor<112x112x64xf32>
   kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<112x112x64xf32>, !kernel.view<112x112x64xf32, global>
+  kernel.return
+}
+
+// Squares of what is read along one axis and written along another.
+// CHECK-LABEL: kernel.func @squares
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 64>, #kernel.grid_step<"j", 64>]>
+// C-LABEL: kernel.func @squares
+// C-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>
+kernel.func @squares(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[1000, 1000] strides [1, 1000]>]> : !kernel.buffer<f32, global> -> !v
+  %w = kernel.view %y map <[<[1000, 1000] strides [1000, 1]>]> : !kernel.buffer<f32, global> -> !v
+  %t = kernel.load %v[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !v -> tensor<1000x1000xf32>
+  kernel.store %t, %w[%c0, %c0] in_bounds [true, true] : tensor<1000x1000xf32>, !v
+  kernel.return
+}
+
+// What is too large for any cache is written past them.
+// CHECK-LABEL: kernel.func @large
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4096>, #kernel.stream_step]>
+// C-LABEL: kernel.func @large
+// C-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4096>]>
+kernel.func @large(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8388608] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8388608xf32, global>
+  %w = kernel.view %y map <[<[8388608] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8388608xf32, global>
+  %t = kernel.load %v[%c0] axes ["i"] in_bounds [true] : !kernel.view<8388608xf32, global> -> tensor<8388608xf32>
+  kernel.store %t, %w[%c0] in_bounds [true] : tensor<8388608xf32>, !kernel.view<8388608xf32, global>
   kernel.return
 }

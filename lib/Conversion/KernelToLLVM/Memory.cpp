@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <numeric>
@@ -36,6 +37,7 @@ private:
   LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
   LogicalResult lower(MatrixMultiplyOp multiply);
+  void storePastCaches(Value bits, Value to, unsigned alignment);
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
   void lower(vector::StepOp step);
@@ -61,6 +63,8 @@ private:
 
   LLVM::LLVMFuncOp body;
   int64_t privateBytes, allocated = 0;
+  /// Something is stored past the caches.
+  bool streams = false;
   OpBuilder builder;
   Location loc = body.getLoc();
   DenseMap<Value, Place> places;
@@ -403,7 +407,11 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
   bool contiguous = !vector || isContiguous(*place);
   Value bits = toMemory(builder, loc, store.getValue());
   if (!store.getMask() && contiguous) {
-    LLVM::StoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type), alignment);
+    Value to = address(*place, store.getIndices(), type);
+    if (store.getStream() && vector && llvm::isPowerOf2_64(vector.getNumElements()))
+      storePastCaches(bits, to, alignment);
+    else
+      LLVM::StoreOp::create(builder, loc, bits, to, alignment);
   } else {
     if (!vector)
       bits = vector::BroadcastOp::create(builder, loc, VectorType::get({1}, bits.getType()), bits);
@@ -437,6 +445,26 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
                       address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));
   multiply.erase();
   return success();
+}
+
+/// Such a store must be aligned, which depends on the caller's buffer.
+void MemoryLowering::storePastCaches(Value bits, Value to, unsigned alignment) {
+  streams = true;
+  auto type = cast<VectorType>(bits.getType());
+  unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  Type i64 = builder.getI64Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+  };
+  Value place = LLVM::PtrToIntOp::create(builder, loc, i64, to);
+  Value rest = arith::AndIOp::create(builder, loc, place, constant(bytes - 1));
+  Value aligned = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest, constant(0));
+  auto branch = scf::IfOp::create(builder, loc, aligned, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  LLVM::StoreOp::create(builder, loc, bits, to, bytes, /*isVolatile=*/false, /*isNonTemporal=*/true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  LLVM::StoreOp::create(builder, loc, bits, to, alignment);
 }
 
 /// Lanes below a bound. The bound is clamped first: compared in 32 bits, one native vector is enough.
@@ -510,6 +538,11 @@ LogicalResult MemoryLowering::run() {
       lowered = op->emitOpError("has no meaning for a program on a CPU");
     if (failed(lowered))
       return failure();
+  }
+  if (streams) {
+    // Such stores are in no order with those that tell others that the kernel is done.
+    builder.setInsertionPoint(body.getBody().front().getTerminator());
+    LLVM::FenceOp::create(builder, body.getLoc(), LLVM::AtomicOrdering::seq_cst);
   }
   for (Operation *view : llvm::reverse(views)) {
     if (!view->use_empty())

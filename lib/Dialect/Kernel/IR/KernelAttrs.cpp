@@ -275,7 +275,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<Attribute> steps) {
   for (Attribute step : steps)
     if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr, SwapStepAttr,
-             OnlineStepAttr>(step))
+             OnlineStepAttr, StreamStepAttr>(step))
       return emitError() << "schedule holds " << step << ", which is no step";
   return success();
 }

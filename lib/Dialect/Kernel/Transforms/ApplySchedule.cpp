@@ -46,7 +46,8 @@ public:
               .Case<SwapStepAttr>([&](SwapStepAttr) { return swap(); })
               .Case<OnlineStepAttr>([&](OnlineStepAttr s) { return online(s.getAxis(), s.getTile()); })
               .Case<StageStepAttr>([&](StageStepAttr s) { return stage(s.getOperand(), s.getSpace()); })
-              .Case<BlockStepAttr>([&](BlockStepAttr s) { return block(s.getBlocking()); });
+              .Case<BlockStepAttr>([&](BlockStepAttr s) { return block(s.getBlocking()); })
+              .Case<StreamStepAttr>([&](StreamStepAttr) { return stream(); });
       if (failed(applied))
         return failure();
     }
@@ -381,6 +382,11 @@ private:
                                                       MemoryAttr::get(type.getContext(), space)),
                                 use.get()));
     }
+    return success();
+  }
+
+  LogicalResult stream() {
+    func.walk([](StoreOp store) { store.setStream(true); });
     return success();
   }
 

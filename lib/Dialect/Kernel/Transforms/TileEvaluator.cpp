@@ -5,6 +5,7 @@
 #include "TileEvaluator.h"
 
 #include "LaneAccess.h"
+#include "SharedDivisor.h"
 
 #include "zyx/Base/Assert.h"
 
@@ -104,7 +105,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     result = arith::ConstantOp::create(builder, op->getLoc(), cast<TypedAttr>(dense.getSplatValue<Attribute>()))
                  .getResult();
   } else if (isElementwise(op)) {
-    SmallVector<Value> operands;
+    SmallVector<Value, 3> operands;
     bool vectors = false;
     for (Value operand : op->getOperands()) {
       FailureOr<Value> value = evaluate(operand, point);
@@ -113,6 +114,9 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
       vectors |= isa<VectorType>(value->getType());
       operands.push_back(*value);
     }
+    if (vectors && isa<arith::DivFOp>(op) && !isa<VectorType>(operands[1].getType()) &&
+        sharesDivisor(operands[1], hasFma))
+      return point.memo[tile] = divideByShared(builder, op->getLoc(), operands[0], operands[1]);
     IRMapping operandMap;
     for (auto [from, to] : llvm::zip(op->getOperands(), operands))
       operandMap.map(from, vectors ? broadcast(to, point) : to);
@@ -488,7 +492,7 @@ LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
     return op.emitOpError("writes through a view that is not one whole block");
   auto [indices, vectorDim] = placeOf(op, point);
   auto write = [&](OpBuilder &b, Value v, Value to, ArrayRef<Value> at, Value mask) {
-    StoreOp::create(b, loc, v, to, at, mask, DenseBoolArrayAttr());
+    StoreOp::create(b, loc, v, to, at, mask, DenseBoolArrayAttr(), op.getStream());
   };
   if (!vectorDim) {
     write(builder, value, view, indices, Value());

@@ -52,7 +52,8 @@ struct RegisterTile {
 /// vectors. What roots have computed before is looked up.
 class TileEvaluator {
 public:
-  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes) : builder(builder), axes(axes) {}
+  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma)
+      : hasFma(hasFma), builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
@@ -75,6 +76,8 @@ public:
   /// A value as a vector of the point's lanes.
   mlir::Value broadcast(mlir::Value value, Point &point);
 
+  /// One instruction computes a * b + c with one rounding.
+  const bool hasFma;
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;

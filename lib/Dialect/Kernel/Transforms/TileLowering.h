@@ -15,6 +15,8 @@ struct VectorMachine {
   int64_t vectorRegisters;
   /// Products of bf16 and of 8-bit integers in tiles of 16 x 16 sums.
   bool amx = false;
+  /// One instruction computes a * b + c with one rounding.
+  bool hasFma = false;
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
@@ -29,7 +31,7 @@ struct Extent {
 class TileLowering {
 public:
   TileLowering(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
-      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes) {}
+      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma) {}
 
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::IRMapping &mapping() { return evaluator.mapping; }

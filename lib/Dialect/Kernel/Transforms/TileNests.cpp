@@ -2,449 +2,414 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "TileLowering.h"
+#include "Lanes.h"
+#include "NestEmitter.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/SetVector.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace zyx::kernel;
 
-namespace zyx::kernel {
+LogicalResult NestEmitter::emit() {
+  for (Operation *root : roots)
+    if (auto reduce = dyn_cast<ReduceOp>(root)) {
+      reduces.push_back(reduce);
+      for (int64_t dim : reduce.getDims())
+        combined.insert(t.axes.of(reduce.getInput(), dim));
+    }
+  // Axes of extent 1 differ between roots that share a nest; nothing walks them.
+  for (Operation *root : roots)
+    for (Axis axis : t.axes.of(domainOf(root)))
+      if (!domain.contains(axis) && (t.axes.extent(axis) != 1 || root == roots.front()))
+        domain.insert(axis);
+  for (Axis axis : domain) {
+    FailureOr<Extent> extent = t.extentOf(axis, loc);
+    if (failed(extent))
+      return failure();
+    extents[axis] = *extent;
+  }
+  chooseVectorAxis();
+  for (Operation *root : roots)
+    if (!isa<StoreOp>(root))
+      prepareResult(root);
+  SmallVector<Axis> outer;
+  for (Axis axis : domain)
+    if (!combined.contains(axis) && vectorAxis != axis)
+      outer.push_back(axis);
+  if (findTransposed())
+    std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
+  return walkOuter(outer, Point());
+}
 
-/// Emits the loops of roots that walk the same axes.
-class NestEmitter {
-public:
-  NestEmitter(TileLowering &lowering, ArrayRef<Operation *> roots)
-      : t(lowering), roots(roots), loc(roots.front()->getLoc()), cone(t.coneOf(roots)) {}
+void NestEmitter::chooseVectorAxis() {
+  if (cone.held) {
+    vectorAxis = cone.held->vectorAxis;
+    lanes = cone.held->lanes;
+    unrolled = true;
+    unroll = 1;
+    return;
+  }
+  int64_t best = std::numeric_limits<int64_t>::min();
+  for (Axis axis : domain) {
+    if (extents[axis].constant == 1)
+      continue;
+    int64_t score = 0;
+    auto look = [&](Value tile, Value view, int64_t weight) {
+      for (auto [dim, a] : llvm::enumerate(t.axes.of(tile)))
+        if (a == axis) {
+          std::optional<int64_t> stride = strideOf(t.evaluator.mapping.lookupOrDefault(view), dim);
+          score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
+        }
+    };
+    for (Operation *access : cone.accesses) {
+      if (auto load = dyn_cast<LoadOp>(access))
+        look(load.getResult(), load.getView(), 1);
+      else if (auto store = dyn_cast<StoreOp>(access))
+        look(store.getValue(), store.getView(), 1);
+    }
+    for (Value tile : cone.tiles)
+      if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
+        look(tile, it->second.view, 1);
+    // Where it makes no other difference, whole lines are written.
+    score *= 2;
+    for (Operation *access : cone.accesses)
+      if (auto store = dyn_cast<StoreOp>(access))
+        for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
+          score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
+    if (score >= best) {
+      best = score;
+      vectorAxis = axis;
+    }
+  }
+  if (!vectorAxis)
+    return;
+  lanes = t.lanesFor(cone, *vectorAxis);
+  if (extents[*vectorAxis].constant)
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
+  // Several independent chains hide the latency of short ones; long ones overlap by themselves.
+  bool several = cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
+  unroll = several ? 4 : 1;
+  if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
+    unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
+}
 
-  LogicalResult emit() {
-    for (Operation *root : roots)
-      if (auto reduce = dyn_cast<ReduceOp>(root)) {
-        reduces.push_back(reduce);
-        for (int64_t dim : reduce.getDims())
-          combined.insert(t.axes.of(reduce.getInput(), dim));
-      }
-    // Axes of extent 1 differ between roots that share a nest; nothing walks them.
-    for (Operation *root : roots)
-      for (Axis axis : t.axes.of(domainOf(root)))
-        if (!domain.contains(axis) && (t.axes.extent(axis) != 1 || root == roots.front()))
-          domain.insert(axis);
-    for (Axis axis : domain) {
-      FailureOr<Extent> extent = t.extentOf(axis, loc);
-      if (failed(extent))
+bool NestEmitter::branches() {
+  return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
+           auto load = dyn_cast<LoadOp>(access);
+           return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
+         });
+}
+
+bool NestEmitter::isShort() {
+  int64_t steps = 1;
+  for (Axis axis : combined)
+    steps *= extents[axis].constant.value_or(mostShortSteps + 1);
+  return !vectorCombined() && steps <= mostShortSteps;
+}
+
+void NestEmitter::prepareResult(Operation *root) {
+  Value result = root->getResult(0);
+  bool single = isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) {
+                  return extents[axis].constant == 1;
+                });
+  for (Axis axis : domain)
+    single &= combined.contains(axis) || extents[axis].constant == 1;
+  if (single)
+    singles.insert(result);
+  else if (!t.evaluator.memory.contains(result))
+    t.allocate(result);
+}
+
+LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
+  if (outer.empty() && sumsInMemory())
+    return walkBlocks(point);
+  if (transposedAxis && outer.size() == 1)
+    return walkSquares(point);
+  if (outer.empty())
+    return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);
+  Axis axis = outer.front();
+  Extent extent = extents[axis];
+  if (unrolled) {
+    for (int64_t i = 0; i < *extent.constant; ++i) {
+      point.positions[axis] = t.evaluator.constantIndex(i, loc);
+      point.constants[axis] = i;
+      if (failed(walkOuter(outer.drop_front(), point)))
         return failure();
-      extents[axis] = *extent;
     }
-    chooseVectorAxis();
-    for (Operation *root : roots)
-      if (!isa<StoreOp>(root))
-        prepareResult(root);
-    SmallVector<Axis> outer;
-    for (Axis axis : domain)
-      if (!combined.contains(axis) && vectorAxis != axis)
-        outer.push_back(axis);
-    return walkOuter(outer, Point());
+    return success();
   }
+  return t.emitLoop(0, extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+    Point at = point;
+    at.positions[axis] = i;
+    if (failed(walkOuter(outer.drop_front(), at)))
+      return failure();
+    return Accumulators();
+  });
+}
 
-private:
-  using Accumulators = TileLowering::Accumulators;
-  static constexpr int64_t mostShortSteps = 16;
-  bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
+LogicalResult NestEmitter::walkVectors(Point point) {
+  return walkChunks(point, [&](SmallVectorImpl<Point> &points) { return emitInner(points); });
+}
 
-  /// The axis with the most contiguous accesses; the last one where none stands out.
-  void chooseVectorAxis() {
-    if (cone.held) {
-      vectorAxis = cone.held->vectorAxis;
-      lanes = cone.held->lanes;
-      unrolled = true;
-      unroll = 1;
-      return;
-    }
-    int64_t best = std::numeric_limits<int64_t>::min();
-    for (Axis axis : domain) {
-      if (extents[axis].constant == 1)
-        continue;
-      int64_t score = 0;
-      auto look = [&](Value tile, Value view, int64_t weight) {
-        for (auto [dim, a] : llvm::enumerate(t.axes.of(tile)))
-          if (a == axis) {
-            std::optional<int64_t> stride = strideOf(t.evaluator.mapping.lookupOrDefault(view), dim);
-            score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
-          }
-      };
-      for (Operation *access : cone.accesses) {
-        if (auto load = dyn_cast<LoadOp>(access))
-          look(load.getResult(), load.getView(), 1);
-        else if (auto store = dyn_cast<StoreOp>(access))
-          look(store.getValue(), store.getView(), 1);
-      }
-      for (Value tile : cone.tiles)
-        if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
-          look(tile, it->second.view, 1);
-      if (score >= best) {
-        best = score;
-        vectorAxis = axis;
-      }
-    }
-    if (!vectorAxis)
-      return;
-    lanes = t.lanesFor(cone, *vectorAxis);
-    if (extents[*vectorAxis].constant)
-      lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
-    // Several independent chains hide the latency of short ones; long ones overlap by themselves.
-    bool several = cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
-    unroll = several ? 4 : 1;
-    if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
-      unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
-  }
-
-  /// Whether some load has a branch in it.
-  bool branches() {
-    return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
-             auto load = dyn_cast<LoadOp>(access);
-             return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
-           });
-  }
-
-  /// Whether what is combined is so little that its positions are numbers: the window of a depthwise
-  /// convolution, whose tests and offsets are constants then.
-  bool isShort() {
-    int64_t steps = 1;
-    for (Axis axis : combined)
-      steps *= extents[axis].constant.value_or(mostShortSteps + 1);
-    return !vectorCombined() && steps <= mostShortSteps;
-  }
-
-  /// One element: a value. More: memory.
-  void prepareResult(Operation *root) {
-    Value result = root->getResult(0);
-    bool single = isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) {
-                    return extents[axis].constant == 1;
-                  });
-    for (Axis axis : domain)
-      single &= combined.contains(axis) || extents[axis].constant == 1;
-    if (single)
-      singles.insert(result);
-    else if (!t.evaluator.memory.contains(result))
-      t.allocate(result);
-  }
-
-  LogicalResult walkOuter(ArrayRef<Axis> outer, Point point) {
-    if (outer.empty())
-      return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);
-    Axis axis = outer.front();
-    Extent extent = extents[axis];
-    if (unrolled) {
-      for (int64_t i = 0; i < *extent.constant; ++i) {
-        point.positions[axis] = t.evaluator.constantIndex(i, loc);
-        point.constants[axis] = i;
-        if (failed(walkOuter(outer.drop_front(), point)))
-          return failure();
-      }
-      return success();
-    }
-    return t.emitLoop(0, extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+LogicalResult NestEmitter::walkChunks(Point point, Chunk body) {
+  Axis axis = *vectorAxis;
+  Extent extent = extents[axis];
+  if (unrolled) {
+    int64_t tile = t.axes.extent(axis);
+    for (int64_t i = 0; i < tile; i += lanes) {
       Point at = point;
-      at.positions[axis] = i;
-      if (failed(walkOuter(outer.drop_front(), at)))
+      at.constants[axis] = i;
+      bool partial = !extent.constant || i + lanes > *extent.constant;
+      t.setLanes(at, axis, t.evaluator.constantIndex(i, loc), lanes, extent, partial, loc);
+      SmallVector<Point> points = {at};
+      if (failed(body(points)))
+        return failure();
+    }
+    return success();
+  }
+  auto chunk = [&](int64_t count, bool partial) {
+    return [&, count, partial](Value i, Accumulators) -> FailureOr<Accumulators> {
+      SmallVector<Point> points;
+      for (int64_t u = 0; u < count; ++u) {
+        Point at = point;
+        Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
+        t.setLanes(at, axis, position, lanes, extent, partial, loc);
+        points.push_back(at);
+      }
+      if (failed(body(points)))
         return failure();
       return Accumulators();
-    });
-  }
-
-  /// Chunks of an axis that is not combined: whole groups of vectors, whole vectors, and the rest.
-  LogicalResult walkVectors(Point point) {
-    Axis axis = *vectorAxis;
-    Extent extent = extents[axis];
-    if (unrolled) {
-      int64_t tile = t.axes.extent(axis);
-      for (int64_t i = 0; i < tile; i += lanes) {
-        Point at = point;
-        at.constants[axis] = i;
-        bool partial = !extent.constant || i + lanes > *extent.constant;
-        t.setLanes(at, axis, t.evaluator.constantIndex(i, loc), lanes, extent, partial, loc);
-        if (failed(emitInner(at)))
-          return failure();
-      }
-      return success();
-    }
-    auto chunk = [&](int64_t count, bool partial) {
-      return [&, count, partial](Value i, Accumulators) -> FailureOr<Accumulators> {
-        SmallVector<Point> points;
-        for (int64_t u = 0; u < count; ++u) {
-          Point at = point;
-          Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
-          t.setLanes(at, axis, position, lanes, extent, partial, loc);
-          points.push_back(at);
-        }
-        if (failed(emitInner(points)))
-          return failure();
-        return Accumulators();
-      };
     };
-    Pieces pieces = split(extent);
-    if (failed(t.emitLoop(0, pieces.groups, lanes * unroll, {}, loc, chunk(unroll, false))) ||
-        failed(emitFrom(pieces.groups, pieces.vectors, lanes, {}, chunk(1, false))) ||
-        failed(emitRest(pieces, {}, chunk(1, true))))
-      return failure();
-    return success();
-  }
-
-  /// Where whole groups of vectors, and whole vectors, of an axis end.
-  struct Pieces {
-    Extent groups, vectors, all;
   };
-  Pieces split(Extent extent) {
-    auto roundDown = [&](int64_t multiple) -> Extent {
-      if (extent.constant)
-        return {*extent.constant - *extent.constant % multiple, {}};
-      if (multiple == 1)
-        return extent;
-      Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, t.evaluator.constantIndex(multiple, loc));
-      return {std::nullopt, arith::SubIOp::create(t.builder, loc, extent.value, rest)};
+  Pieces pieces = split(extent);
+  if (failed(t.emitLoop(0, pieces.groups, lanes * unroll, {}, loc, chunk(unroll, false))) ||
+      failed(emitFrom(pieces.groups, pieces.vectors, lanes, {}, chunk(1, false))) ||
+      failed(emitRest(pieces, {}, chunk(1, true))))
+    return failure();
+  return success();
+}
+
+NestEmitter::Pieces NestEmitter::split(Extent extent) {
+  auto roundDown = [&](int64_t multiple) -> Extent {
+    if (extent.constant)
+      return {*extent.constant - *extent.constant % multiple, {}};
+    if (multiple == 1)
+      return extent;
+    Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, t.evaluator.constantIndex(multiple, loc));
+    return {std::nullopt, arith::SubIOp::create(t.builder, loc, extent.value, rest)};
+  };
+  return {roundDown(lanes * unroll), roundDown(lanes), extent};
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body) {
+  if (low.constant && high.constant)
+    return t.emitLoop(*low.constant, high, step, accs, loc, body);
+  if (unroll == 1)
+    return accs;
+  Value length = arith::SubIOp::create(t.builder, loc, t.materialise(high, loc), t.materialise(low, loc));
+  return t.emitLoop(0, {std::nullopt, length}, step, accs, loc, [&](Value i, Accumulators inner) {
+    return body(t.evaluator.addIndex(i, t.materialise(low, loc), loc), inner);
+  });
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces, Accumulators accs, Body body) {
+  if (lanes == 1)
+    return accs;
+  if (pieces.all.constant) {
+    if (*pieces.all.constant == *pieces.vectors.constant)
+      return accs;
+    return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
+  }
+  // At most one round of a loop: the structured way to say "if there is a rest".
+  Value low = t.materialise(pieces.vectors, loc);
+  auto loop = scf::ForOp::create(t.builder, loc, low, pieces.all.value, t.evaluator.constantIndex(lanes, loc), accs);
+  OpBuilder::InsertionGuard guard(t.builder);
+  if (accs.empty())
+    t.builder.setInsertionPointToStart(loop.getBody());
+  else
+    t.builder.setInsertionPointToEnd(loop.getBody());
+  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
+  if (failed(results))
+    return failure();
+  if (!accs.empty())
+    scf::YieldOp::create(t.builder, loc, *results);
+  return Accumulators(loop.getResults());
+}
+
+LogicalResult NestEmitter::emitInner(Point point) {
+  SmallVector<Point> points = {point};
+  return emitInner(points);
+}
+
+LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
+  bool inVectors = !vectorCombined() && lanes > 1 && vectorAxis;
+  // Partial results: by reduce, then by point or, where the vector axis is combined, by chain.
+  int64_t chains = vectorCombined() ? unroll : points.size();
+  Accumulators accs;
+  for (ReduceOp reduce : reduces) {
+    Type element = cast<RankedTensorType>(reduce.getType()).getElementType();
+    bool vectors = inVectors || (vectorCombined() && lanes > 1);
+    Value identity = identityOf(reduce.getKind(), element, vectors);
+    for (int64_t c = 0; c < chains; ++c)
+      accs.push_back(identity);
+  }
+  SmallVector<Axis> inner;
+  for (Axis axis : domain)
+    if (combined.contains(axis) && vectorAxis != axis)
+      inner.push_back(axis);
+  FailureOr<Accumulators> results = walkCombined(inner, points, accs, chains);
+  if (failed(results))
+    return failure();
+  for (auto [r, reduce] : llvm::enumerate(reduces))
+    finish(reduce, ArrayRef(*results).slice(r * chains, chains), points);
+  return success();
+}
+
+Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
+  TypedAttr identity = getIdentity(kind, element);
+  if (vector)
+    identity = DenseElementsAttr::get(VectorType::get(lanes, element), Attribute(identity));
+  return arith::ConstantOp::create(t.builder, loc, identity);
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> inner, ArrayRef<Point> points, Accumulators accs,
+                                     int64_t chains) {
+  if (!inner.empty()) {
+    Axis axis = inner.front();
+    auto body = [&](Value i, Accumulators carried) {
+      SmallVector<Point> at(points.begin(), points.end());
+      for (Point &point : at) {
+        point.positions[axis] = i;
+        point.memo.clear();
+      }
+      return walkCombined(inner.drop_front(), at, carried, chains);
     };
-    return {roundDown(lanes * unroll), roundDown(lanes), extent};
-  }
-
-  using Body = llvm::function_ref<FailureOr<Accumulators>(Value, Accumulators)>;
-
-  /// A loop that begins where another ended.
-  FailureOr<Accumulators> emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body) {
-    if (low.constant && high.constant)
-      return t.emitLoop(*low.constant, high, step, accs, loc, body);
-    if (unroll == 1)
-      return accs;
-    Value length = arith::SubIOp::create(t.builder, loc, t.materialise(high, loc), t.materialise(low, loc));
-    return t.emitLoop(0, {std::nullopt, length}, step, accs, loc, [&](Value i, Accumulators inner) {
-      return body(t.evaluator.addIndex(i, t.materialise(low, loc), loc), inner);
-    });
-  }
-
-  /// The last vector, of which some lanes do not exist.
-  FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body) {
-    if (lanes == 1)
-      return accs;
-    if (pieces.all.constant) {
-      if (*pieces.all.constant == *pieces.vectors.constant)
-        return accs;
-      return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
-    }
-    // At most one round of a loop: the structured way to say "if there is a rest".
-    Value low = t.materialise(pieces.vectors, loc);
-    auto loop = scf::ForOp::create(t.builder, loc, low, pieces.all.value, t.evaluator.constantIndex(lanes, loc), accs);
-    OpBuilder::InsertionGuard guard(t.builder);
-    if (accs.empty())
-      t.builder.setInsertionPointToStart(loop.getBody());
-    else
-      t.builder.setInsertionPointToEnd(loop.getBody());
-    FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
-    if (failed(results))
-      return failure();
-    if (!accs.empty())
-      scf::YieldOp::create(t.builder, loc, *results);
-    return Accumulators(loop.getResults());
-  }
-
-  LogicalResult emitInner(Point point) {
-    SmallVector<Point> points = {point};
-    return emitInner(points);
-  }
-
-  /// Loops over the combined axes for one or more points, then the results there.
-  LogicalResult emitInner(SmallVectorImpl<Point> &points) {
-    bool inVectors = !vectorCombined() && lanes > 1 && vectorAxis;
-    // Partial results: by reduce, then by point or, where the vector axis is combined, by chain.
-    int64_t chains = vectorCombined() ? unroll : points.size();
-    Accumulators accs;
-    for (ReduceOp reduce : reduces) {
-      Type element = cast<RankedTensorType>(reduce.getType()).getElementType();
-      bool vectors = inVectors || (vectorCombined() && lanes > 1);
-      Value identity = identityOf(reduce.getKind(), element, vectors);
-      for (int64_t c = 0; c < chains; ++c)
-        accs.push_back(identity);
-    }
-    SmallVector<Axis> inner;
-    for (Axis axis : domain)
-      if (combined.contains(axis) && vectorAxis != axis)
-        inner.push_back(axis);
-    FailureOr<Accumulators> results = walkCombined(inner, points, accs, chains);
-    if (failed(results))
-      return failure();
-    for (auto [r, reduce] : llvm::enumerate(reduces))
-      finish(reduce, ArrayRef(*results).slice(r * chains, chains), points);
-    return success();
-  }
-
-  Value identityOf(Combine kind, Type element, bool vector) {
-    TypedAttr identity = getIdentity(kind, element);
-    if (vector)
-      identity = DenseElementsAttr::get(VectorType::get(lanes, element), Attribute(identity));
-    return arith::ConstantOp::create(t.builder, loc, identity);
-  }
-
-  FailureOr<Accumulators> walkCombined(ArrayRef<Axis> inner, ArrayRef<Point> points, Accumulators accs,
-                                       int64_t chains) {
-    if (!inner.empty()) {
-      Axis axis = inner.front();
-      auto body = [&](Value i, Accumulators carried) {
-        SmallVector<Point> at(points.begin(), points.end());
-        for (Point &point : at) {
-          point.positions[axis] = i;
-          point.memo.clear();
-        }
-        return walkCombined(inner.drop_front(), at, carried, chains);
-      };
-      if (!unrolled && !isShort())
-        return t.emitLoop(0, extents[axis], 1, accs, loc, body);
-      for (int64_t i = 0; i < *extents[axis].constant; ++i) {
-        SmallVector<Point> at(points.begin(), points.end());
-        for (Point &point : at) {
-          point.positions[axis] = t.evaluator.constantIndex(i, loc);
-          point.constants[axis] = i;
-          point.memo.clear();
-        }
-        FailureOr<Accumulators> next = walkCombined(inner.drop_front(), at, accs, chains);
-        if (failed(next))
-          return failure();
-        accs = *next;
+    if (!unrolled && !isShort())
+      return t.emitLoop(0, extents[axis], 1, accs, loc, body);
+    for (int64_t i = 0; i < *extents[axis].constant; ++i) {
+      SmallVector<Point> at(points.begin(), points.end());
+      for (Point &point : at) {
+        point.positions[axis] = t.evaluator.constantIndex(i, loc);
+        point.constants[axis] = i;
+        point.memo.clear();
       }
-      return accs;
-    }
-    if (!vectorCombined())
-      return emitBody(SmallVector<Point>(points.begin(), points.end()), accs, chains);
-
-    Axis axis = *vectorAxis;
-    Extent extent = extents[axis];
-    auto chunk = [&](int64_t count, bool partial) {
-      return [&, count, partial](Value i, Accumulators carried) -> FailureOr<Accumulators> {
-        SmallVector<Point> at;
-        for (int64_t u = 0; u < count; ++u) {
-          Point point = points.front();
-          Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
-          if (unrolled)
-            point.constants[axis] = *getConstantIntValue(position);
-          t.setLanes(point, axis, position, lanes, extent, partial, loc);
-          point.memo.clear();
-          at.push_back(point);
-        }
-        return emitBody(at, carried, chains);
-      };
-    };
-    if (unrolled) {
-      for (int64_t i = 0, tile = t.axes.extent(axis); i < tile; i += lanes) {
-        bool partial = !extent.constant || i + lanes > *extent.constant;
-        FailureOr<Accumulators> next = chunk(1, partial)(t.evaluator.constantIndex(i, loc), accs);
-        if (failed(next))
-          return failure();
-        accs = *next;
-      }
-      return accs;
-    }
-    Pieces pieces = split(extent);
-    FailureOr<Accumulators> sums = t.emitLoop(0, pieces.groups, lanes * unroll, accs, loc, chunk(unroll, false));
-    if (succeeded(sums))
-      sums = emitFrom(pieces.groups, pieces.vectors, lanes, *sums, chunk(1, false));
-    if (succeeded(sums))
-      sums = emitRest(pieces, *sums, chunk(1, true));
-    return sums;
-  }
-
-  /// What happens at the innermost place, at each of the points.
-  FailureOr<Accumulators> emitBody(SmallVector<Point> points, Accumulators accs, int64_t chains) {
-    size_t r = 0;
-    for (Operation *root : roots) {
-      for (auto [u, point] : llvm::enumerate(points)) {
-        FailureOr<Value> value = t.evaluator.evaluate(domainOf(root), point);
-        if (failed(value))
-          return failure();
-        if (auto store = dyn_cast<StoreOp>(root)) {
-          if (failed(t.evaluator.store(store, *value, point)))
-            return failure();
-        } else if (auto reduce = dyn_cast<ReduceOp>(root)) {
-          Value &acc = accs[r * chains + u];
-          Value x = *value;
-          if (isa<VectorType>(acc.getType()))
-            x = t.evaluator.broadcast(x, point);
-          if (point.mask && vectorCombined())
-            x = arith::SelectOp::create(t.builder, loc, point.mask, x,
-                                        identityOf(reduce.getKind(), getElementTypeOrSelf(x.getType()), true));
-          acc = createCombine(t.builder, loc, reduce.getKind(), acc, x);
-        } else {
-          t.evaluator.storeToMemory(root->getResult(0), *value, point);
-          point.memo[root->getResult(0)] = *value;
-        }
-      }
-      r += isa<ReduceOp>(root);
+      FailureOr<Accumulators> next = walkCombined(inner.drop_front(), at, accs, chains);
+      if (failed(next))
+        return failure();
+      accs = *next;
     }
     return accs;
   }
+  if (!vectorCombined())
+    return emitBody(SmallVector<Point>(points.begin(), points.end()), accs, chains);
 
-  void finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorImpl<Point> &points) {
-    Value result = reduce.getResult();
-    if (vectorCombined()) {
-      SmallVector<Value> left(partial);
-      while (left.size() > 1) {
-        SmallVector<Value> next;
-        for (size_t i = 0; i + 1 < left.size(); i += 2)
-          next.push_back(createCombine(t.builder, loc, reduce.getKind(), left[i], left[i + 1]));
-        if (left.size() % 2)
-          next.push_back(left.back());
-        left = next;
+  Axis axis = *vectorAxis;
+  Extent extent = extents[axis];
+  auto chunk = [&](int64_t count, bool partial) {
+    return [&, count, partial](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+      SmallVector<Point> at;
+      for (int64_t u = 0; u < count; ++u) {
+        Point point = points.front();
+        Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
+        if (unrolled)
+          point.constants[axis] = *getConstantIntValue(position);
+        t.setLanes(point, axis, position, lanes, extent, partial, loc);
+        point.memo.clear();
+        at.push_back(point);
       }
-      Value total = isa<VectorType>(left[0].getType()) ? acrossLanes(reduce.getKind(), left[0]) : left[0];
-      write(result, total, points.front());
-      return;
+      return emitBody(at, carried, chains);
+    };
+  };
+  if (unrolled) {
+    for (int64_t i = 0, tile = t.axes.extent(axis); i < tile; i += lanes) {
+      bool partial = !extent.constant || i + lanes > *extent.constant;
+      FailureOr<Accumulators> next = chunk(1, partial)(t.evaluator.constantIndex(i, loc), accs);
+      if (failed(next))
+        return failure();
+      accs = *next;
     }
-    for (auto [value, point] : llvm::zip(partial, points))
-      write(result, value, point);
+    return accs;
   }
+  Pieces pieces = split(extent);
+  FailureOr<Accumulators> sums = t.emitLoop(0, pieces.groups, lanes * unroll, accs, loc, chunk(unroll, false));
+  if (succeeded(sums))
+    sums = emitFrom(pieces.groups, pieces.vectors, lanes, *sums, chunk(1, false));
+  if (succeeded(sums))
+    sums = emitRest(pieces, *sums, chunk(1, true));
+  return sums;
+}
 
-  void write(Value result, Value value, Point &point) {
-    if (singles.contains(result))
-      t.evaluator.scalars[result] = value;
-    else
-      t.evaluator.storeToMemory(result, value, point);
-  }
+arith::MulFOp NestEmitter::fusedProduct(ReduceOp reduce, Point &point) {
+  Value input = reduce.getInput();
+  Type element = cast<RankedTensorType>(input.getType()).getElementType();
+  if (!t.machine.hasFma || reduce.getKind() != Combine::Add || !(element.isF32() || element.isF64()) ||
+      point.memo.contains(input) || t.evaluator.memory.contains(input) || (point.mask && vectorCombined()))
+    return {};
+  return input.getDefiningOp<arith::MulFOp>();
+}
 
-  /// Combines the lanes of a vector by halves, so that every machine does it in the same order. The
-  /// last two are scalars: as vectors of one lane, LLVM 22.1 takes the sum of products of bytes for
-  /// one `vpdpbusd` and loses its last additions.
-  Value acrossLanes(Combine kind, Value vector) {
-    int64_t width = cast<VectorType>(vector.getType()).getNumElements();
-    while (width > 2) {
-      width /= 2;
-      SmallVector<int64_t> low(width), high(width);
-      std::iota(low.begin(), low.end(), 0);
-      std::iota(high.begin(), high.end(), width);
-      Value a = vector::ShuffleOp::create(t.builder, loc, vector, vector, low);
-      Value b = vector::ShuffleOp::create(t.builder, loc, vector, vector, high);
-      vector = createCombine(t.builder, loc, kind, a, b);
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> points, Accumulators accs, int64_t chains) {
+  size_t r = 0;
+  for (Operation *root : roots) {
+    for (auto [u, point] : llvm::enumerate(points)) {
+      auto sum = dyn_cast<ReduceOp>(root);
+      if (arith::MulFOp product = sum ? fusedProduct(sum, point) : arith::MulFOp()) {
+        FailureOr<Value> a = t.evaluator.evaluate(product.getLhs(), point), b = t.evaluator.evaluate(product.getRhs(), point);
+        if (failed(a) || failed(b))
+          return failure();
+        Value &acc = accs[r * chains + u];
+        if (isa<VectorType>(acc.getType())) {
+          a = t.evaluator.broadcast(*a, point);
+          b = t.evaluator.broadcast(*b, point);
+        }
+        acc = math::FmaOp::create(t.builder, loc, *a, *b, acc);
+        continue;
+      }
+      FailureOr<Value> value = t.evaluator.evaluate(domainOf(root), point);
+      if (failed(value))
+        return failure();
+      if (auto store = dyn_cast<StoreOp>(root)) {
+        if (failed(t.evaluator.store(store, *value, point)))
+          return failure();
+      } else if (auto reduce = dyn_cast<ReduceOp>(root)) {
+        Value &acc = accs[r * chains + u];
+        Value x = *value;
+        if (isa<VectorType>(acc.getType()))
+          x = t.evaluator.broadcast(x, point);
+        if (point.mask && vectorCombined())
+          x = arith::SelectOp::create(t.builder, loc, point.mask, x,
+                                      identityOf(reduce.getKind(), getElementTypeOrSelf(x.getType()), true));
+        acc = createCombine(t.builder, loc, reduce.getKind(), acc, x);
+      } else {
+        t.evaluator.storeToMemory(root->getResult(0), *value, point);
+        point.memo[root->getResult(0)] = *value;
+      }
     }
-    Value first = vector::ExtractOp::create(t.builder, loc, vector, int64_t(0));
-    if (width == 1)
-      return first;
-    Value second = vector::ExtractOp::create(t.builder, loc, vector, int64_t(1));
-    return createCombine(t.builder, loc, kind, first, second);
+    r += isa<ReduceOp>(root);
   }
+  return accs;
+}
 
-  TileLowering &t;
-  ArrayRef<Operation *> roots;
-  Location loc;
-  TileLowering::Cone cone;
-  SmallVector<ReduceOp> reduces;
-  llvm::SmallSetVector<Axis, 4> domain, combined;
-  llvm::DenseMap<Axis, Extent> extents;
-  llvm::DenseSet<Value> singles;
-  std::optional<Axis> vectorAxis;
-  int64_t lanes = 1, unroll = 1;
-  /// Every position is a number: tiles in registers are read.
-  bool unrolled = false;
-};
+void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorImpl<Point> &points) {
+  Value result = reduce.getResult();
+  if (vectorCombined()) {
+    Value total = combineAll(t.builder, loc, reduce.getKind(), SmallVector<Value>(partial));
+    if (isa<VectorType>(total.getType()))
+      total = combineLanes(t.builder, loc, reduce.getKind(), total);
+    write(result, total, points.front());
+    return;
+  }
+  for (auto [value, point] : llvm::zip(partial, points))
+    write(result, value, point);
+}
 
-} // namespace zyx::kernel
+void NestEmitter::write(Value result, Value value, Point &point) {
+  if (singles.contains(result))
+    t.evaluator.scalars[result] = value;
+  else
+    t.evaluator.storeToMemory(result, value, point);
+}
 
 LogicalResult TileLowering::emitNest(ArrayRef<Operation *> roots) { return NestEmitter(*this, roots).emit(); }

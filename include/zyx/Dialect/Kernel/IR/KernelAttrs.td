@@ -205,6 +205,10 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_StreamStepAttr : Kernel_Attr<"StreamStep", "stream_step"> {
+  let summary = "Write results past the caches: nobody reads them soon";
+}
+
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let summary = "An ordered list of steps";
   let description = [{

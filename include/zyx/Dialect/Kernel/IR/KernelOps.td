@@ -210,12 +210,13 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments, DeclareOpInte
   let summary = "Write a tile, a vector or a scalar";
   let description = [{
     Writes the box that begins at the indices; elements outside the view are dropped. In the lowered
-    form a vector's lanes are written where `mask` is set.
+    form a vector's lanes are written where `mask` is set. `stream` says that nobody reads the elements
+    soon: a machine may write them past its caches.
   }];
   let arguments = (ins Kernel_Value:$value, Kernel_ViewType:$view, Variadic<Index>:$indices,
-    Optional<AnyType>:$mask, OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+    Optional<AnyType>:$mask, OptionalAttr<DenseBoolArrayAttr>:$in_bounds, UnitAttr:$stream);
   let assemblyFormat = [{
-    $value `,` $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`in_bounds` $in_bounds^)?
+    $value `,` $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`in_bounds` $in_bounds^)? (`stream` $stream^)?
     attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;

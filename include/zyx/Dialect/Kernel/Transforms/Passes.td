@@ -101,12 +101,16 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     its axes; everything between is evaluated where it is needed, so a chain never touches memory.
     Roots over the same axes that do not wait for each other share a nest. The axis along which most
     accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
-    that axis keeps four vectors of partial results; a dot keeps a block of its result in registers.
+    that axis keeps four vectors of partial results; one along another axis walks blocks of four rows and keeps its
+    results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
+    Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
+    reciprocal and corrected, which gives the same quotients.
   }];
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
-    Option<"amx", "amx", "bool", "false", "Whether the machine has a matrix unit for 8- and 16-bit factors">];
+    Option<"amx", "amx", "bool", "false", "Whether the machine has a matrix unit for 8- and 16-bit factors">,
+    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 

@@ -1,0 +1,103 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_NESTEMITTER_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_NESTEMITTER_H
+
+#include "TileLowering.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::kernel {
+
+/// Emits the loops of roots that walk the same axes.
+class NestEmitter {
+public:
+  NestEmitter(TileLowering &lowering, llvm::ArrayRef<mlir::Operation *> roots)
+      : t(lowering), roots(roots), loc(roots.front()->getLoc()), cone(t.coneOf(roots)) {}
+
+  mlir::LogicalResult emit();
+
+private:
+  using Accumulators = TileLowering::Accumulators;
+  using Chunk = llvm::function_ref<mlir::LogicalResult(llvm::SmallVectorImpl<Point> &)>;
+  using Body = llvm::function_ref<mlir::FailureOr<Accumulators>(mlir::Value, Accumulators)>;
+  /// Where whole groups of vectors, and whole vectors, of an axis end.
+  struct Pieces {
+    Extent groups, vectors, all;
+  };
+  /// Rows that are added to sums in memory at once.
+  static constexpr int64_t blockRows = 4;
+  static constexpr int64_t mostShortSteps = 16;
+
+  bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
+
+  /// The axis with the most contiguous accesses; the last one where none stands out.
+  void chooseVectorAxis();
+  /// Whether some load has a branch in it.
+  bool branches();
+  /// Whether what is combined is so little that its positions are numbers: the window of a depthwise
+  /// convolution, whose tests and offsets are constants then.
+  bool isShort();
+  /// One element: a value. More: memory.
+  void prepareResult(mlir::Operation *root);
+  mlir::LogicalResult walkOuter(llvm::ArrayRef<Axis> outer, Point point);
+  /// Chunks of an axis that is not combined: whole groups of vectors, whole vectors, and the rest.
+  mlir::LogicalResult walkVectors(Point point);
+  mlir::LogicalResult walkChunks(Point point, Chunk body);
+  Pieces split(Extent extent);
+
+  /// A loop that begins where another ended.
+  mlir::FailureOr<Accumulators> emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
+  /// The last vector, of which some lanes do not exist.
+  mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
+  mlir::LogicalResult emitInner(Point point);
+  /// Loops over the combined axes for one or more points, then the results there.
+  mlir::LogicalResult emitInner(llvm::SmallVectorImpl<Point> &points);
+  mlir::Value identityOf(Combine kind, mlir::Type element, bool vector);
+  mlir::FailureOr<Accumulators> walkCombined(llvm::ArrayRef<Axis> inner, llvm::ArrayRef<Point> points,
+                                             Accumulators accs, int64_t chains);
+
+  // Blocks (TileBlocks.cpp).
+  /// Finds the loads that are read along another axis than the vectors', and transposed in registers.
+  bool findTransposed();
+  /// Squares of vectors, and what is left beside and below them.
+  mlir::LogicalResult walkSquares(Point point);
+  mlir::LogicalResult emitSquare(const Point &point, mlir::Value row, mlir::Value column);
+  /// Whether sums are kept in memory: of more columns than a few vectors, so that memory is read in long
+  /// pieces and not in a narrow strip from row to row.
+  bool sumsInMemory();
+  /// Walks blocks of rows, and along each the columns.
+  mlir::LogicalResult walkBlocks(Point point);
+  mlir::LogicalResult walkRows(llvm::ArrayRef<Axis> inner, Point point);
+  /// Combines `count` rows pair by pair, and with what is in memory.
+  mlir::LogicalResult addRows(Point &column, Axis axis, int64_t count);
+
+  /// The sum of products that an fma adds to; the freedom of floating-point sums allows it.
+  mlir::arith::MulFOp fusedProduct(ReduceOp reduce, Point &point);
+  /// What happens at the innermost place, at each of the points.
+  mlir::FailureOr<Accumulators> emitBody(llvm::SmallVector<Point> points, Accumulators accs, int64_t chains);
+  void finish(ReduceOp reduce, llvm::ArrayRef<mlir::Value> partial, llvm::SmallVectorImpl<Point> &points);
+  void write(mlir::Value result, mlir::Value value, Point &point);
+
+  TileLowering &t;
+  llvm::ArrayRef<mlir::Operation *> roots;
+  mlir::Location loc;
+  TileLowering::Cone cone;
+  llvm::SmallVector<ReduceOp> reduces;
+  llvm::SmallSetVector<Axis, 4> domain, combined;
+  llvm::DenseMap<Axis, Extent> extents;
+  llvm::DenseSet<mlir::Value> singles;
+  std::optional<Axis> vectorAxis;
+  int64_t lanes = 1, unroll = 1;
+  /// Loads that are contiguous along another axis, and that axis.
+  llvm::SmallVector<mlir::Value> transposed;
+  std::optional<Axis> transposedAxis;
+  /// Every position is a number: tiles in registers are read.
+  bool unrolled = false;
+};
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_NESTEMITTER_H
