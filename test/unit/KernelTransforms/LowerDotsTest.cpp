@@ -77,9 +77,10 @@ TEST_F(LowerTiles, DotInBlocks) {
           }
 }
 
-/// The sum is carried by a loop, and another for the rest, as a tile in memory.
+/// The sum is carried by a loop, and another for the rest, as a tile in memory. Where the first loop has
+/// one round it is none, and the other begins with a sum in registers.
 TEST_F(LowerTiles, DotInALoopOverTheContraction) {
-  for (auto [m, n, k] : {std::tuple{5, 33, 18}, {1, 1, 7}, {9, 40, 16}})
+  for (auto [m, n, k] : {std::tuple{5, 33, 18}, {1, 1, 7}, {9, 40, 16}, {3, 36, 6}, {5, 33, 7}})
     for (const char *grid : {"", "#kernel.grid_step<\"m\", 4>, #kernel.grid_step<\"n\", 24>, "})
       for (int64_t vectorBytes : {64, 32, 0}) {
         std::string text = product(m, n, k, "f32", "f32", true);

@@ -95,6 +95,8 @@ protected:
     else if (!schedule.empty())
       func->setAttr("schedule", parseAttribute("#kernel.schedule<[" + schedule + "]>", &context));
     first.addPass(createApplySchedulePass());
+    first.addPass(createCanonicalizerPass());
+    first.addPass(createCSEPass());
     first.enableVerifier(false);
     if (failed(first.run(*module)))
       return false;
