@@ -97,14 +97,15 @@ int64_t share(int64_t extent, int64_t pieces, int64_t unit) {
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
 }
 
+/// A factor before it is widened.
+Value narrowFactor(Value factor) {
+  Operation *def = factor.getDefiningOp();
+  return isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def) ? def->getOperand(0) : factor;
+}
+
 int64_t matrixBytesOf(DotOp dot) {
-  auto narrow = [](Value factor) {
-    Operation *def = factor.getDefiningOp();
-    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def))
-      factor = def->getOperand(0);
-    return cast<RankedTensorType>(factor.getType()).getElementType();
-  };
-  Type lhs = narrow(dot.getLhs()), sum = cast<RankedTensorType>(dot.getType()).getElementType();
+  auto narrow = [](Value factor) { return getElementTypeOrSelf(narrowFactor(factor).getType()); };
+  Type lhs = narrow(dot.getLhs()), sum = getElementTypeOrSelf(dot.getType());
   if (lhs != narrow(dot.getRhs()))
     return 0;
   return lhs.isBF16() && sum.isF32() ? 2 : lhs.isInteger(8) && sum.isInteger(32) ? 1 : 0;
@@ -119,7 +120,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
       facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
-  plan.amx = plan.packLhs = plan.packRhs = true;
+  plan.amx = plan.packRhs = true;
   plan.rows = plan.columns = tile;
   int64_t pieces = llvm::divideCeil(facts.k * facts.matrixBytes, mostRowBytes);
   // Sums wait for the next piece in the output. Pieces are equal.
@@ -131,8 +132,8 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   int64_t rowBytes = llvm::alignTo(plan.depth * facts.matrixBytes, registerBytes);
   if (pieces > 1 && rowBytes < mostRowBytes / 4)
     return std::nullopt;
-  // Both packed factors are in the second cache, the right one whole.
-  int64_t mostColumns = llvm::alignDown(target.privateBytes * 5 / 8 / rowBytes, tile);
+  // The right factor of a program takes half of the second cache; rows of the left one pass through it.
+  int64_t mostColumns = llvm::alignDown(target.l2Bytes / 2 / rowBytes, tile);
   int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < smallestFlops
                          ? 1
                          : llvm::divideCeil(target.cores, facts.batches);
@@ -144,7 +145,11 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tile ? programs : 1;
   plan.programColumns = share(facts.n, across, tile);
   plan.programRows = share(facts.m, down, tile);
-  plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.privateBytes / 4 / rowBytes, tile), tile);
+  plan.packLhs = !facts.lhsPlain || plan.programRows % tile != 0 || facts.m % tile != 0 ||
+                 plan.depth * facts.matrixBytes % registerBytes != 0;
+  plan.rowBlock = tile;
+  if (plan.packLhs)
+    plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.l2Bytes / 16 / rowBytes, tile), tile);
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(plan.programRows, tile));
   return plan;
 }
@@ -185,6 +190,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
                             getElementTypeOrSelf(store.getValue().getType()) == type.getElementType();
   }
   facts.matrixBytes = matrixBytesOf(dot);
+  facts.lhsPlain = lhs.alongSecond == 1 && !lhs.window && narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>();
   return facts;
 }
 

@@ -28,6 +28,8 @@ struct DotFacts {
   /// Of a factor before it is widened, where a matrix unit may take both: bf16 for sums of f32, or 8-bit
   /// integers for sums of i32; else 0.
   int64_t matrixBytes;
+  /// Such a left factor is read by a plain load, row by row.
+  bool lhsPlain;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };

@@ -114,8 +114,17 @@ static NodeId gelu(Builder &b, NodeId x) {
 
 static NodeId relu(Builder &b, NodeId x) { return b.binary(BinaryKind::Max, x, b.like(x, 0)); }
 
-/// Products that fill the registers of a matrix unit, in the types of its factors.
+/// Products that fill the registers of a matrix unit, in the types of its factors; of the first ones
+/// rows of the left factor do so where they lie.
 static void addNarrowMatmuls(std::vector<Case> &cases) {
+  for (DType dtype : {DType::BF16, DType::I8, DType::U8})
+    for (const bool rightT : {false, true})
+      addMatmul(cases, dtype, {64, 192, 75}, false, rightT);
+  cases.push_back({"matmul.bf16.heads-in-place", [](Builder &b) {
+                     const NodeId q = b.permute(b.x(DType::BF16, {2, 64, 3, 32}), {0, 2, 1, 3});
+                     const NodeId k = b.permute(b.x(DType::BF16, {2, 96, 3, 32}), {0, 2, 3, 1});
+                     return std::vector<NodeId>{b.matmul(q, k, DType::F32)};
+                   }});
   for (DType dtype : {DType::BF16, DType::I8, DType::U8})
     for (const bool leftT : {false, true})
       for (const bool rightT : {false, true})
@@ -131,19 +140,20 @@ static void addNarrowMatmuls(std::vector<Case> &cases) {
   // what the bound of a sum counts.
   const std::tuple<const char *, double, double> scales[] = {
       {"denormal-factors", 1e-40, 1e35}, {"denormal-products", 1e-20, 1e-20}, {"small", 1e-15, 1e-12}};
+  const auto fill = [](Shape shape, double scale, int64_t period) {
+    std::vector<double> values(static_cast<size_t>(shape[0] * shape[1]));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(static_cast<int64_t>(i) % period - period / 3) * scale;
+    return makeTensor(DType::BF16, std::move(shape), values);
+  };
   for (const auto &[name, left, right] : scales)
-    cases.push_back({std::string("matmul.bf16.") + name, [left = left, right = right](Builder &b) {
-                       const auto fill = [](Shape shape, double scale, int64_t period) {
-                         std::vector<double> values(
-                             static_cast<size_t>(shape[0] * shape[1]));
-                         for (size_t i = 0; i < values.size(); ++i)
-                           values[i] = static_cast<double>(static_cast<int64_t>(i) % period - period / 3) * scale;
-                         return makeTensor(DType::BF16, std::move(shape), values);
-                       };
-                       const NodeId l = b.input(fill({48, 64}, left, 13));
-                       const NodeId r = b.input(fill({64, 40}, right, 11));
-                       return std::vector<NodeId>{b.matmul(l, r, DType::F32)};
-                     }});
+    for (const int64_t rows : {48, 64})
+      cases.push_back({std::string("matmul.bf16.") + name + (rows == 64 ? "-in-place" : ""),
+                       [=, left = left, right = right](Builder &b) {
+                         const NodeId l = b.input(fill({rows, 64}, left, 13));
+                         const NodeId r = b.input(fill({64, 40}, right, 11));
+                         return std::vector<NodeId>{b.matmul(l, r, DType::F32)};
+                       }});
 }
 
 static void addMatmuls(std::vector<Case> &cases) {

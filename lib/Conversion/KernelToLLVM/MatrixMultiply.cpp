@@ -50,11 +50,11 @@ private:
 
 } // namespace
 
-void lowerMatrixMultiply(OpBuilder &builder, MatrixMultiplyOp op, Value sums, Value lhs, Value rhs) {
+void lowerMatrixMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStride, Value sums, Value lhs, Value rhs) {
   Location loc = op.getLoc();
   ViewType sumType = op.getSums().getType(), lhsType = op.getLhs().getType(), rhsType = op.getRhs().getType();
   int64_t rows = sumType.getDimSize(0) / 16, columns = sumType.getDimSize(1) / 16;
-  int64_t lhsBytes = lhsType.getDimSize(1) * lhsType.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t lhsBytes = lhsStride * lhsType.getElementType().getIntOrFloatBitWidth() / 8;
   int64_t rhsBytes = rhsType.getShape().back() * 4, sumBytes = sumType.getDimSize(1) * 4;
   std::string instruction = "tdpbf16ps";
   if (!isa<FloatType>(lhsType.getElementType()))

@@ -438,8 +438,11 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
               *rhs = placeOf(multiply, multiply.getRhs());
   if (!sums || !lhs || !rhs)
     return failure();
+  std::optional<int64_t> rowStride = getConstantIntValue(lhs->strides[lhs->strides.size() - 2]);
+  if (!rowStride || !isContiguous(*lhs))
+    return multiply.emitOpError("reads rows of neighbours, a known number of elements apart");
   Value zero = index(0);
-  lowerMatrixMultiply(builder, multiply,
+  lowerMatrixMultiply(builder, multiply, *rowStride,
                       address(*sums, {zero, zero}, multiply.getSums().getType().getElementType()),
                       address(*lhs, multiply.getLhsIndices(), multiply.getLhs().getType().getElementType()),
                       address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));

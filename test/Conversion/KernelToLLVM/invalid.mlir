@@ -148,3 +148,16 @@ kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) {
   %y = kernel.gather %xs[%i] : !kernel.view<?xf32, global>, vector<4xi32> -> vector<4xf32>
   kernel.return
 }
+
+// -----
+
+kernel.func @strided_rows(%x: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %sums = kernel.alloc : !kernel.view<16x16xf32, private>
+  %b = kernel.alloc : !kernel.view<1x16x16xi32, private>
+  %a = kernel.view %x map <[<[16, 32] strides [1, 16]>]> : !kernel.buffer<bf16, global> -> !kernel.view<16x32xbf16, global>
+  // expected-error @below {{reads rows of neighbours, a known number of elements apart}}
+  kernel.matrix_multiply %sums, %a[%c0, %c0], %b[%c0, %c0, %c0] depth %c32 : !kernel.view<16x32xbf16, global>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  kernel.return
+}

@@ -27,3 +27,22 @@ kernel.func @multiply(%out: !kernel.buffer<i32, global>) {
   kernel.store %first, %to[%c0] : vector<16xi32>, !kernel.view<16xi32, global>
   kernel.return
 }
+
+// Rows of the left factor may lie anywhere: here 600 bytes apart, from the second batch's fourth row on.
+// CHECK-LABEL: llvm.func internal @in_place.body
+// CHECK: llvm.mlir.constant(600 : i64) : i64
+// CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"
+kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %out: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %sums = kernel.alloc : !kernel.view<16x16xf32, private>
+  %a = kernel.view %x map <[<[2, 32, 300] strides [9600, 300, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<2x32x300xbf16, global>
+  %b = kernel.alloc : !kernel.view<1x32x16xi32, private>
+  kernel.matrix_multiply %sums, %a[%c1, %c4, %c0], %b[%c0, %c0, %c0] depth %c64 : !kernel.view<2x32x300xbf16, global>, !kernel.view<1x32x16xi32, private> -> !kernel.view<16x16xf32, private>
+  %first = kernel.load %sums[%c0, %c0] : !kernel.view<16x16xf32, private> -> vector<16xf32>
+  %to = kernel.view %out map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  kernel.store %first, %to[%c0] : vector<16xf32>, !kernel.view<16xf32, global>
+  kernel.return
+}

@@ -21,7 +21,7 @@
 // CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 100, pack lhs rhs, amx>>
 // CHECK-LABEL: kernel.func @bf16
 // CHECK-DAG: %[[SUMS:.*]] = kernel.alloc : <32x32xf32, private>
-// CHECK-DAG: %[[B:.*]] = kernel.alloc : <2x64x32xi32, private>
+// CHECK-DAG: %[[B:.*]] = kernel.alloc : <2x65x32xi32, private>
 // CHECK-DAG: %[[A:.*]] = kernel.alloc : <96x160xbf16, private>
 // CHECK: arith.minui
 // CHECK: kernel.store %{{.*}}, %[[B]][%{{.*}}] : vector<16xi32>
@@ -46,12 +46,12 @@ kernel.func @bf16(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, glo
 // Whose numbers are unsigned is the instruction's to know; integers have no second way. The right factor
 // lies along the contraction: squares of groups are transposed.
 // CHOSEN-LABEL: kernel.func @u8_by_i8
-// CHOSEN-SAME: pack lhs rhs, amx>
+// CHOSEN-SAME: pack rhs, amx>
 // CHECK-LABEL: kernel.func @u8_by_i8
 // CHECK: vector.bitcast %{{.*}} : vector<64xi8> to vector<16xi32>
 // CHECK: vector.shuffle
 // CHECK-NOT: scf.if
-// CHECK: kernel.matrix_multiply {{.*}} depth %c64 {lhs_unsigned} : <64x128xi8, private>, <2x16x32xi32, private> -> <32x32xi32, private>
+// CHECK: kernel.matrix_multiply {{.*}} depth %c64 {lhs_unsigned} : <64x64xi8, global>, <2x17x32xi32, private> -> <32x32xi32, private>
 // CHECK-NOT: muli
 // CHECK: kernel.return
 kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, global>, %z: !kernel.buffer<i32, global>) {
@@ -65,5 +65,31 @@ kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, glo
   %zero = arith.constant dense<0> : tensor<64x64xi32>
   %d = kernel.dot %a, %b, %zero : tensor<64x64xi32>, tensor<64x64xi8> -> tensor<64x64xi32>
   kernel.store %d, %zs[%c0, %c0] in_bounds [true, true] : tensor<64x64xi32>, !kernel.view<64x64xi32, global>
+  kernel.return
+}
+
+// Rows that fill the registers are read where they lie, once before to find the smallest factor. Eight steps of
+// all panels are packed at a time: two rows become a vector of pairs and the next one.
+// CHOSEN-LABEL: kernel.func @in_place
+// CHOSEN-SAME: rows 32, depth 128, pack rhs, amx>
+// CHECK-LABEL: kernel.func @in_place
+// CHECK-NOT: alloc{{.*}}bf16
+// CHECK: scf.for %{{.*}} = %c0 to %c128 step %c8
+// CHECK: vector.shuffle %[[EVEN:.*]], %[[ODD:.*]] [0, 32, 1, 33, 2, 34, {{.*}}] : vector<32xi16>, vector<32xi16>
+// CHECK: vector.shuffle %[[EVEN]], %[[ODD]] [16, 48, 17, 49,
+// CHECK: scf.for
+// CHECK: kernel.load %[[A:.*]][%{{.*}}, %{{.*}}] : <64x128xbf16, global> -> vector<32xbf16>
+// CHECK: scf.if
+// CHECK: kernel.matrix_multiply %{{.*}}, %[[A]][%{{.*}}, %c0], {{.*}} : <64x128xbf16, global>, <2x65x32xi32, private>
+kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>, %z: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x128xbf16, global>
+  %ys = kernel.view %y map <[<[128, 64] strides [64, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<128x64xbf16, global>
+  %zs = kernel.view %z map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x64xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x128xbf16, global> -> tensor<64x128xbf16>
+  %b = kernel.load %ys[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<128x64xbf16, global> -> tensor<128x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<64x128xbf16>, tensor<128x64xbf16> -> tensor<64x64xf32>
+  kernel.store %d, %zs[%c0, %c0] in_bounds [true, true] : tensor<64x64xf32>, !kernel.view<64x64xf32, global>
   kernel.return
 }

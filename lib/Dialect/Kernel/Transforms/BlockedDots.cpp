@@ -196,10 +196,14 @@ private:
   }
 
   void allocatePacked() {
-    if (matrix)
+    if (matrix) {
+      int64_t steps = std::min(blocking.getDepth(), depth);
+      // Registers take whole rows: a tile of fewer is filled up where it is packed.
+      bool inPlace = !blocking.getPackLhs() && rows.rest == 0 && matrix->readsLhs(steps);
       return matrix->allocate(llvm::divideCeil(t.axes.extent(n), blocking.getColumns()), blocking.getRows(),
-                              blocking.getColumns(), std::min(blocking.getRowBlock(), t.axes.extent(m)),
-                              std::min(blocking.getDepth(), depth));
+                              blocking.getColumns(),
+                              inPlace ? 0 : std::min(blocking.getRowBlock(), t.axes.extent(m)), steps);
+    }
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
     int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), lanes);
@@ -326,13 +330,13 @@ private:
   /// Panels of `columns` columns, each with all rows of the piece. Where rows of the factor lie along columns
   /// a few of them are read at a time across all panels, in the order in which memory likes to be read.
   LogicalResult packRhs(Point at, Depth piece) {
-    if (matrix) {
-      matrix->beginRhs();
-      bool alongDepth = packer.contiguous(matrix->rhsTile(), k, n) == k;
-      return overPieces(columns, [&](Value column, int64_t width) {
-        return matrix->packRhs(at, piece.start, panelOf(column), column, width, alongDepth);
-      });
-    }
+    if (matrix)
+      return matrix->packRhs(at, piece.start, packer.contiguous(matrix->rhsTile(), k, n) == k,
+                             [&](MatrixUnit::Panel body) {
+                               return overPieces(columns, [&](Value column, int64_t width) {
+                                 return body(panelOf(column), column, width);
+                               });
+                             });
     Extent count = extentOf(piece.count);
     if (packer.contiguous(dot.getRhs(), k, n) == k)
       return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
@@ -456,39 +460,48 @@ private:
     return finishTile(piece, *sums, points);
   }
 
-  /// The same by the matrix unit. Its sums are in memory, from where a loop takes them row by row.
+  /// The same by the matrix unit. Its sums are in memory, from where a loop takes a few rows at a time.
   LogicalResult emitMatrixTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column,
                                int64_t width) {
-    if (failed(matrix->multiply(row, panelOf(column))))
+    if (failed(matrix->multiply(at, piece.start, row0, row, panelOf(column))))
       return failure();
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
-    auto inRow = [&](Value r, Accumulators) -> FailureOr<Accumulators> {
-      SmallVector<Point> points;
-      Accumulators sums;
-      for (int64_t v = 0; v * lanes < width; ++v) {
-        Point point = at;
-        point.memo.clear();
-        Value offset = t.evaluator.constantIndex(v * lanes, loc);
-        t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
-        point.positions[n] = t.evaluator.addIndex(column, offset, loc);
-        point.positions[m] = t.evaluator.addIndex(rowStart, r, loc);
-        points.push_back(point);
-        sums.push_back(matrix->sums(r, v));
-      }
-      bool fromZero = isa<Attribute>(piece.first) && isZero(dot.getAcc());
-      if (!fromZero) {
-        FailureOr<Accumulators> before = sumsBefore(piece, points);
-        if (failed(before))
+    constexpr int64_t rowsAtOnce = 4;
+    auto inRows = [&](int64_t count) {
+      return [&, count](Value first, Accumulators) -> FailureOr<Accumulators> {
+        SmallVector<Point> points;
+        Accumulators sums;
+        for (int64_t i = 0; i < count; ++i) {
+          Value r = t.evaluator.addIndex(first, t.evaluator.constantIndex(i, loc), loc);
+          for (int64_t v = 0; v * lanes < width; ++v) {
+            Point point = at;
+            point.memo.clear();
+            Value offset = t.evaluator.constantIndex(v * lanes, loc);
+            t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
+            point.positions[n] = t.evaluator.addIndex(column, offset, loc);
+            point.positions[m] = t.evaluator.addIndex(rowStart, r, loc);
+            points.push_back(point);
+            sums.push_back(matrix->sums(r, v));
+          }
+        }
+        bool fromZero = isa<Attribute>(piece.first) && isZero(dot.getAcc());
+        if (!fromZero) {
+          FailureOr<Accumulators> before = sumsBefore(piece, points);
+          if (failed(before))
+            return failure();
+          for (auto [sum, earlier] : llvm::zip(sums, *before))
+            sum = isa<FloatType>(element) ? arith::AddFOp::create(t.builder, loc, sum, earlier).getResult()
+                                          : arith::AddIOp::create(t.builder, loc, sum, earlier).getResult();
+        }
+        if (failed(finishTile(piece, sums, points)))
           return failure();
-        for (auto [sum, earlier] : llvm::zip(sums, *before))
-          sum = isa<FloatType>(element) ? arith::AddFOp::create(t.builder, loc, sum, earlier).getResult()
-                                        : arith::AddIOp::create(t.builder, loc, sum, earlier).getResult();
-      }
-      if (failed(finishTile(piece, sums, points)))
-        return failure();
-      return Accumulators();
+        return Accumulators();
+      };
     };
-    return success(succeeded(t.emitLoop(0, {height}, 1, {}, loc, inRow)));
+    int64_t most = height - height % rowsAtOnce;
+    if (failed(t.emitLoop(0, {most}, rowsAtOnce, {}, loc, inRows(rowsAtOnce))))
+      return failure();
+    return t.emitLoop(most, {height}, 1, {}, loc, inRows(1));
   }
 
   static bool isZero(Value tile) {

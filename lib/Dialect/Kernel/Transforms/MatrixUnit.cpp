@@ -15,6 +15,10 @@ using namespace zyx::kernel;
 
 static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
 
+static Value load(OpBuilder &b, Location loc, Type type, Value view, ValueRange indices) {
+  return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+}
+
 /// What a factor is before it is widened; integers are widened as signed ones by the dot itself.
 MatrixUnit::Factor MatrixUnit::narrow(Value tile) {
   Operation *def = tile.getDefiningOp();
@@ -42,6 +46,18 @@ Value MatrixUnit::number(Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
+/// Whole registers of a plain load whose rows lie along the contraction.
+bool MatrixUnit::readsLhs(int64_t steps) const {
+  auto load = lhs.tile.getDefiningOp<LoadOp>();
+  if (!load || steps % unit() != 0 || t.evaluator.memory.contains(lhs.tile) || t.evaluator.scalars.contains(lhs.tile))
+    return false;
+  SmallVector<Axis> dims = t.axes.of(lhs.tile);
+  size_t rank = dims.size();
+  return !isComplex(load.getView()) && rank >= 2 && dims[rank - 2] == m && dims[rank - 1] == k &&
+         llvm::count(dims, m) == 1 && llvm::count(dims, k) == 1 && strideOf(load.getView(), rank - 1) == 1 &&
+         strideOf(load.getView(), rank - 2);
+}
+
 void MatrixUnit::allocate(int64_t panels, int64_t tileRows, int64_t tileColumns, int64_t height, int64_t steps) {
   depth = steps;
   rows = tileRows;
@@ -52,12 +68,15 @@ void MatrixUnit::allocate(int64_t panels, int64_t tileRows, int64_t tileColumns,
     return AllocOp::create(b, loc, ViewType::get(shape, type, Space::Private));
   };
   int64_t deep = llvm::alignTo(depth, unit());
-  rhsMemory = make({panels, deep / group(), columns}, b.getI32Type());
-  // The rows of a register begin in different places of a cache, whatever the depth.
-  lhsMemory = make({int64_t(llvm::alignTo(height, rows)), deep + unit()}, factorType);
+  // The same steps of all panels, and of all rows, begin in different places of a cache, whatever the depth.
+  rhsMemory = make({panels, deep / group() + 1, columns}, b.getI32Type());
+  if (height != 0)
+    lhsMemory = make({int64_t(llvm::alignTo(height, rows)), deep + unit()}, factorType);
   sumMemory = make({rows, columns}, sumType);
-  if (isFloat())
-    leastMemory = make({2}, b.getI32Type());
+  if (!isFloat())
+    return;
+  leastMemory = make({2}, b.getI32Type());
+  leastLanes = make({unit()}, b.getI16Type());
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,16 +92,32 @@ FailureOr<Value> MatrixUnit::bits(Value tile, Point &point) {
   return point.mask ? arith::SelectOp::create(b, loc, point.mask, result, number(type, 0)).getResult() : result;
 }
 
-Value MatrixUnit::join(ArrayRef<Value> steps) {
-  auto type = VectorType::get(lanes, b.getI32Type());
-  Value joined;
+SmallVector<Value> MatrixUnit::join(ArrayRef<Value> steps, int64_t width) {
+  auto pairs = VectorType::get(width, b.getI16Type());
+  // Halves of a group: steps of bf16, or two integers each.
+  SmallVector<Value> halves(2, number(pairs, 0));
+  int64_t perHalf = group() / 2;
   for (auto [i, step] : llvm::enumerate(steps)) {
-    Value wide = arith::ExtUIOp::create(b, loc, type, step);
-    if (i != 0)
-      wide = arith::ShLIOp::create(b, loc, wide, number(type, int64_t(i) * 32 / group()));
-    joined = joined ? arith::OrIOp::create(b, loc, joined, wide).getResult() : wide;
+    Value &half = halves[i / perHalf];
+    if (perHalf == 1) {
+      half = step;
+      continue;
+    }
+    Value wide = arith::ExtUIOp::create(b, loc, pairs, step);
+    if (i % perHalf == 0)
+      half = wide;
+    else
+      half = arith::OrIOp::create(b, loc, half, arith::ShLIOp::create(b, loc, wide, number(pairs, 8)));
   }
-  return joined ? joined : number(type, 0);
+  SmallVector<Value> joined;
+  for (int64_t from = 0; from < width; from += lanes) {
+    SmallVector<int64_t> order;
+    for (int64_t lane = from; lane < from + lanes; ++lane)
+      order.append({lane, width + lane});
+    Value mixed = vector::ShuffleOp::create(b, loc, halves[0], halves[1], order);
+    joined.push_back(vector::BitCastOp::create(b, loc, VectorType::get(lanes, b.getI32Type()), mixed));
+  }
+  return joined;
 }
 
 void MatrixUnit::storeGroup(Value value, Value panel, Value at, int64_t vector) {
@@ -90,55 +125,84 @@ void MatrixUnit::storeGroup(Value value, Value panel, Value at, int64_t vector) 
   StoreOp::create(b, loc, value, rhsMemory, place, Value(), DenseBoolArrayAttr());
 }
 
-LogicalResult MatrixUnit::packRhs(Point at, Value start, Value panel, Value column, int64_t width,
-                                  bool alongDepth) {
-  return alongDepth ? packAlong(at, start, panel, column, width) : packAcross(at, start, panel, column, width);
-}
-
-/// Vectors of columns, as many as there are steps in a group.
-LogicalResult MatrixUnit::packAcross(Point at, Value start, Value panel, Value column, int64_t width) {
-  int64_t vectors = llvm::divideCeil(width, lanes), whole = depth / group();
-  // A group of which `count` steps exist.
-  auto pack = [&](Value index, int64_t count, Accumulators smallest) -> FailureOr<Accumulators> {
-    Value first = arith::MulIOp::create(b, loc, index, t.evaluator.constantIndex(group(), loc));
-    first = t.evaluator.addIndex(start, first, loc);
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value offset = t.evaluator.constantIndex(v * lanes, loc);
-      SmallVector<Value> steps;
-      for (int64_t i = 0; i < count; ++i) {
-        Point point = at;
-        point.memo.clear();
-        t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
-        point.positions[n] = t.evaluator.addIndex(column, offset, loc);
-        point.positions[k] = t.evaluator.addIndex(first, t.evaluator.constantIndex(i, loc), loc);
-        FailureOr<Value> step = bits(rhs.tile, point);
-        if (failed(step))
+/// Where rows of the factor lie along columns a few of them are read at a time across all panels, in the order in
+/// which memory likes to be read.
+LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth,
+                                  llvm::function_ref<LogicalResult(Panel)> overPanels) {
+  forget(0);
+  if (alongDepth)
+    return overPanels([&](Value panel, Value column, int64_t width) {
+      return packAlong(at, start, panel, column, width);
+    });
+  constexpr int64_t stepsAtOnce = 8;
+  auto packSome = [&](Value first, int64_t count) {
+    return overPanels([&](Value panel, Value column, int64_t width) {
+      return packAcross(at, start, first, count, panel, column, width);
+    });
+  };
+  int64_t whole = depth - depth % stepsAtOnce, packed = llvm::divideCeil(depth, group());
+  if (failed(t.emitLoop(0, {whole}, stepsAtOnce, {}, loc, [&](Value first, Accumulators) -> FailureOr<Accumulators> {
+        if (failed(packSome(first, stepsAtOnce)))
           return failure();
-        steps.push_back(*step);
-        if (isFloat())
-          smallest[0] = least(smallest[0], *step);
-      }
-      storeGroup(join(steps), panel, index, v);
-    }
-    return smallest;
-  };
-  auto all = [&](int64_t count) {
-    return [&, count](Value i, Accumulators smallest) { return pack(i, count, smallest); };
-  };
-  FailureOr<Accumulators> smallest = t.emitLoop(0, {whole}, 1, beginLeast(lanes), loc, all(group()));
-  if (failed(smallest))
+        return Accumulators();
+      })))
     return failure();
-  if (int64_t rest = depth % group()) {
-    smallest = pack(t.evaluator.constantIndex(whole, loc), rest, *smallest);
-    if (failed(smallest))
-      return failure();
-    ++whole;
-  }
-  if (failed(t.emitLoop(whole, {int64_t(llvm::alignTo(depth, unit())) / group()}, 1, {}, loc,
-                        [&](Value i, Accumulators) { return pack(i, 0, {}); })))
+  if (whole < depth && failed(packSome(t.evaluator.constantIndex(whole, loc), depth - whole)))
+    return failure();
+  int64_t deep = llvm::alignTo(depth, unit()) / group();
+  if (packed < deep && failed(overPanels([&](Value panel, Value, int64_t) -> LogicalResult {
+        return t.emitLoop(packed, {deep}, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+          for (int64_t v = 0; v * lanes < columns; ++v)
+            storeGroup(number(VectorType::get(lanes, b.getI32Type()), 0), panel, i, v);
+          return Accumulators();
+        });
+      })))
     return failure();
   if (isFloat())
-    remember(0, smallest->front());
+    remember(0, load(b, loc, VectorType::get(unit(), b.getI16Type()), leastLanes,
+                           t.evaluator.constantIndex(0, loc)));
+  return success();
+}
+
+/// `count` steps from `first` of the piece on, of one panel: its columns are one vector.
+LogicalResult MatrixUnit::packAcross(Point at, Value start, Value first, int64_t count, Value panel, Value column,
+                                     int64_t width) {
+  int64_t wide = width > lanes ? 2 * lanes : lanes;
+  auto allLanes = VectorType::get(unit(), b.getI16Type());
+  Value zero = t.evaluator.constantIndex(0, loc), smallest;
+  if (isFloat())
+    smallest = load(b, loc, allLanes, leastLanes, zero);
+  Value groupStart = arith::DivUIOp::create(b, loc, first, t.evaluator.constantIndex(group(), loc));
+  for (int64_t from = 0; from < count; from += group()) {
+    SmallVector<Value> steps;
+    for (int64_t i = from; i < std::min(from + group(), count); ++i) {
+      Point point = at;
+      point.memo.clear();
+      t.setLanes(point, n, zero, wide, {width}, wide > width, loc);
+      point.positions[n] = column;
+      Value step = t.evaluator.addIndex(first, t.evaluator.constantIndex(i, loc), loc);
+      point.positions[k] = t.evaluator.addIndex(start, step, loc);
+      FailureOr<Value> vector = bits(rhs.tile, point);
+      if (failed(vector))
+        return failure();
+      steps.push_back(*vector);
+      if (!isFloat())
+        continue;
+      Value lanesOf = *vector;
+      if (wide < unit()) {
+        SmallVector<int64_t> twice;
+        for (int64_t lane = 0; lane < unit(); ++lane)
+          twice.push_back(lane % wide);
+        lanesOf = vector::ShuffleOp::create(b, loc, lanesOf, lanesOf, twice);
+      }
+      smallest = least(smallest, lanesOf);
+    }
+    Value place = t.evaluator.addIndex(groupStart, t.evaluator.constantIndex(from / group(), loc), loc);
+    for (auto [v, joined] : llvm::enumerate(join(steps, wide)))
+      storeGroup(joined, panel, place, v);
+  }
+  if (isFloat())
+    StoreOp::create(b, loc, smallest, leastLanes, ValueRange{zero}, Value(), DenseBoolArrayAttr());
   return success();
 }
 
@@ -186,34 +250,47 @@ LogicalResult MatrixUnit::packAlong(Point at, Value start, Value panel, Value co
   return success();
 }
 
+/// Packs a block of rows, or only looks for its smallest factor.
 LogicalResult MatrixUnit::packLhs(Point at, Value start, Value row0, Extent height) {
+  if (!lhsMemory && !isFloat())
+    return success();
   forget(1);
-  FailureOr<Accumulators> smallest =
-      t.emitLoop(0, height, 1, beginLeast(unit()), loc, [&](Value row, Accumulators carried) {
-        Value rowPosition = t.evaluator.addIndex(row0, row, loc);
-        auto pack = [&](bool partial) {
-          return [&, partial](Value position, Accumulators inner) -> FailureOr<Accumulators> {
-            Point point = at;
-            point.memo.clear();
-            point.positions[m] = rowPosition;
-            t.setLanes(point, k, position, unit(), {depth}, partial, loc);
-            point.positions[k] = t.evaluator.addIndex(start, position, loc);
-            FailureOr<Value> steps = bits(lhs.tile, point);
-            if (failed(steps))
-              return failure();
-            Value stored = isFloat() ? arith::BitcastOp::create(b, loc, VectorType::get(unit(), factorType), *steps)
-                                           .getResult()
-                                     : *steps;
-            StoreOp::create(b, loc, stored, lhsMemory, ValueRange{row, position}, Value(), DenseBoolArrayAttr());
+  auto inRow = [&](Value row, Accumulators carried) -> FailureOr<Accumulators> {
+    Value rowPosition = t.evaluator.addIndex(row0, row, loc);
+    // `count` registers from `position` on.
+    auto pack = [&](int64_t count, bool partial) {
+      return [&, count, partial](Value position, Accumulators inner) -> FailureOr<Accumulators> {
+        for (int64_t i = 0; i < count; ++i) {
+          Value there = t.evaluator.addIndex(position, t.evaluator.constantIndex(i * unit(), loc), loc);
+          Point point = at;
+          point.memo.clear();
+          point.positions[m] = rowPosition;
+          t.setLanes(point, k, there, unit(), {depth}, partial, loc);
+          point.positions[k] = t.evaluator.addIndex(start, there, loc);
+          FailureOr<Value> steps = bits(lhs.tile, point);
+          if (failed(steps))
+            return failure();
+          if (lhsMemory) {
+            Value stored = *steps;
             if (isFloat())
-              inner[0] = least(inner[0], *steps);
-            return inner;
-          };
-        };
-        int64_t whole = depth - depth % unit();
-        FailureOr<Accumulators> next = t.emitLoop(0, {whole}, unit(), carried, loc, pack(false));
-        return failed(next) ? next : t.emitLoop(whole, {depth}, unit(), *next, loc, pack(true));
-      });
+              stored = arith::BitcastOp::create(b, loc, VectorType::get(unit(), factorType), stored);
+            StoreOp::create(b, loc, stored, lhsMemory, ValueRange{row, there}, Value(), DenseBoolArrayAttr());
+          }
+          if (isFloat())
+            inner[i % inner.size()] = least(inner[i % inner.size()], *steps);
+        }
+        return inner;
+      };
+    };
+    constexpr int64_t registersAtOnce = 4;
+    int64_t whole = depth - depth % unit(), most = depth - depth % (registersAtOnce * unit());
+    FailureOr<Accumulators> next =
+        t.emitLoop(0, {most}, registersAtOnce * unit(), carried, loc, pack(registersAtOnce, false));
+    if (succeeded(next))
+      next = t.emitLoop(most, {whole}, unit(), *next, loc, pack(1, false));
+    return failed(next) ? next : t.emitLoop(whole, {depth}, unit(), *next, loc, pack(1, true));
+  };
+  FailureOr<Accumulators> smallest = t.emitLoop(0, height, 1, beginLeast(unit()), loc, inRow);
   if (failed(smallest))
     return failure();
   if (isFloat())
@@ -238,20 +315,22 @@ Value MatrixUnit::least(Value smallest, Value bits) {
 }
 
 void MatrixUnit::forget(int64_t side) {
-  if (isFloat())
-    StoreOp::create(b, loc, number(b.getI32Type(), 0xffff), leastMemory, ValueRange{t.evaluator.constantIndex(side, loc)},
-                    Value(), DenseBoolArrayAttr());
-}
-
-static Value loadScalar(OpBuilder &b, Location loc, Type type, Value view, ValueRange indices) {
-  return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  if (!isFloat())
+    return;
+  auto store = [&](Value value, Value memory, int64_t at) {
+    StoreOp::create(b, loc, value, memory, ValueRange{t.evaluator.constantIndex(at, loc)}, Value(),
+                    DenseBoolArrayAttr());
+  };
+  store(number(b.getI32Type(), 0xffff), leastMemory, side);
+  if (side == 0)
+    store(number(VectorType::get(unit(), b.getI16Type()), -1), leastLanes, 0);
 }
 
 void MatrixUnit::remember(int64_t side, Value smallest) {
   Value one = vector::ReductionOp::create(b, loc, vector::CombiningKind::MINUI, smallest);
   one = arith::ExtUIOp::create(b, loc, b.getI32Type(), one);
   Value at = t.evaluator.constantIndex(side, loc);
-  Value known = loadScalar(b, loc, b.getI32Type(), leastMemory, at);
+  Value known = load(b, loc, b.getI32Type(), leastMemory, at);
   StoreOp::create(b, loc, arith::MinUIOp::create(b, loc, known, one), leastMemory, ValueRange{at}, Value(),
                   DenseBoolArrayAttr());
 }
@@ -260,7 +339,7 @@ void MatrixUnit::remember(int64_t side, Value smallest) {
 /// normal. Of the numbers that are remembered, 0x7f stands for the smallest normal one, 2^-126.
 Value MatrixUnit::isSafe() {
   auto exponent = [&](int64_t side) -> Value {
-    Value size = loadScalar(b, loc, b.getI32Type(), leastMemory, t.evaluator.constantIndex(side, loc));
+    Value size = load(b, loc, b.getI32Type(), leastMemory, t.evaluator.constantIndex(side, loc));
     size = arith::AddIOp::create(b, loc, size, number(size.getType(), 1));
     return arith::ShRUIOp::create(b, loc, size, number(size.getType(), 7));
   };
@@ -279,12 +358,31 @@ Value MatrixUnit::isSafe() {
 // Products
 //===----------------------------------------------------------------------===//
 
-LogicalResult MatrixUnit::multiply(Value row, Value panel) {
+SmallVector<Value> MatrixUnit::placeOfLhs(Point &at, Value start, Value row0, Value row) {
+  if (lhsMemory)
+    return {row, t.evaluator.constantIndex(0, loc)};
+  auto load = lhs.tile.getDefiningOp<LoadOp>();
+  Point point = at;
+  point.positions[m] = t.evaluator.addIndex(row0, row, loc);
+  point.positions[k] = start;
+  SmallVector<Value> place;
+  for (auto [base, axis] : llvm::zip(load.getIndices(), t.axes.of(lhs.tile)))
+    place.push_back(t.evaluator.addIndex(t.evaluator.mapping.lookupOrDefault(base),
+                                         t.evaluator.position(point, axis, loc), loc));
+  return place;
+}
+
+Value MatrixUnit::lhsView() {
+  return lhsMemory ? lhsMemory : t.evaluator.mapping.lookupOrDefault(lhs.tile.getDefiningOp<LoadOp>().getView());
+}
+
+LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row, Value panel) {
   Value zero = t.evaluator.constantIndex(0, loc);
   Value deep = t.evaluator.constantIndex(llvm::alignTo(depth, unit()), loc);
+  SmallVector<Value> place = placeOfLhs(at, start, row0, row);
   auto byUnit = [&] {
-    MatrixMultiplyOp::create(b, loc, sumMemory, lhsMemory, ValueRange{row, zero}, rhsMemory,
-                             ValueRange{panel, zero, zero}, deep, lhs.isUnsigned, rhs.isUnsigned);
+    MatrixMultiplyOp::create(b, loc, sumMemory, lhsView(), place, rhsMemory, ValueRange{panel, zero, zero}, deep,
+                             lhs.isUnsigned, rhs.isUnsigned);
   };
   if (!isFloat()) {
     byUnit();
@@ -295,27 +393,30 @@ LogicalResult MatrixUnit::multiply(Value row, Value panel) {
   b.setInsertionPointToStart(branch.thenBlock());
   byUnit();
   b.setInsertionPointToStart(branch.elseBlock());
-  return multiplyExactly(row, panel);
+  return multiplyExactly(place, panel);
 }
 
 /// Row by row, the two steps of each group one after the other.
-LogicalResult MatrixUnit::multiplyExactly(Value row, Value panel) {
+LogicalResult MatrixUnit::multiplyExactly(ArrayRef<Value> lhsPlace, Value panel) {
   auto groups = VectorType::get(lanes, b.getI32Type()), floats = VectorType::get(lanes, b.getF32Type());
   int64_t vectors = columns / lanes;
   auto inRow = [&](Value r, Accumulators) -> FailureOr<Accumulators> {
-    Value from = t.evaluator.addIndex(row, r, loc);
+    SmallVector<Value> from(lhsPlace);
+    Value &rowOf = from[from.size() - 2], first0 = from.back();
+    rowOf = t.evaluator.addIndex(rowOf, r, loc);
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(floats));
     auto step = [&](Value i, Accumulators sums) -> FailureOr<Accumulators> {
       Value first = arith::MulIOp::create(b, loc, i, t.evaluator.constantIndex(2, loc));
       SmallVector<Value> left;
       for (int64_t j = 0; j < 2; ++j) {
-        Value at = t.evaluator.addIndex(first, t.evaluator.constantIndex(j, loc), loc);
-        Value element = loadScalar(b, loc, factorType, lhsMemory, {from, at});
+        Value step = t.evaluator.addIndex(first, t.evaluator.constantIndex(j, loc), loc);
+        from.back() = t.evaluator.addIndex(first0, step, loc);
+        Value element = load(b, loc, factorType, lhsView(), from);
         element = arith::ExtFOp::create(b, loc, b.getF32Type(), element);
         left.push_back(vector::BroadcastOp::create(b, loc, floats, element));
       }
       for (int64_t v = 0; v < vectors; ++v) {
-        Value pairs = loadScalar(b, loc, groups, rhsMemory, {panel, i, t.evaluator.constantIndex(v * lanes, loc)});
+        Value pairs = load(b, loc, groups, rhsMemory, {panel, i, t.evaluator.constantIndex(v * lanes, loc)});
         Value even = arith::ShLIOp::create(b, loc, pairs, number(groups, 16));
         Value odd = arith::AndIOp::create(b, loc, pairs, number(groups, -0x10000));
         for (auto [factor, right] : {std::pair(left[0], even), {left[1], odd}})
@@ -336,6 +437,6 @@ LogicalResult MatrixUnit::multiplyExactly(Value row, Value panel) {
 }
 
 Value MatrixUnit::sums(Value row, int64_t vector) {
-  return loadScalar(b, loc, VectorType::get(lanes, sumType), sumMemory,
+  return load(b, loc, VectorType::get(lanes, sumType), sumMemory,
                     {row, t.evaluator.constantIndex(vector * lanes, loc)});
 }

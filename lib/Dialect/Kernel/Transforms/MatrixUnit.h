@@ -9,28 +9,31 @@
 
 namespace zyx::kernel {
 
-/// Packs the factors of a dot as the processor's matrix unit reads them, and multiplies them there: rows of the
-/// left one as they are, of the right one groups of 4 bytes of neighbouring steps of the contraction, both
-/// filled up with zeros. The unit takes denormals of bf16 for zero and makes none, so packing finds the
-/// smallest factor of either side, and where products might come near such numbers fma of f32 multiplies what
-/// is packed.
+/// Packs the factors of a dot as the processor's matrix unit reads them, and multiplies them there: of the right
+/// one groups of 4 bytes of neighbouring steps of the contraction, filled up with zeros; rows of the left one as
+/// they are, which are read where they lie if they need no filling up. The unit takes denormals of bf16 for zero
+/// and makes none, so the smallest factor of either side is found before, and where products might come near
+/// such numbers fma of f32 multiplies the same memory.
 class MatrixUnit {
 public:
   MatrixUnit(TileLowering &lowering, DotOp dot, Axis m, Axis n, Axis k);
 
   /// Whether the machine has a unit for the dot's types.
   bool takes() const;
-  /// Memory for `panels` panels of `columns` columns, and `height` rows, along `depth` steps; and for a tile of
-  /// `rows` x `columns` sums.
+  /// Whether the left factor's rows lie in memory as the unit reads them, `depth` steps at a time.
+  bool readsLhs(int64_t depth) const;
+  /// Memory for `panels` panels of `columns` columns, and for `height` rows unless the left factor is read
+  /// where it lies (0), along `depth` steps; and for a tile of `rows` x `columns` sums.
   void allocate(int64_t panels, int64_t rows, int64_t columns, int64_t height, int64_t depth);
-  /// Before the panels of a piece of the contraction.
-  void beginRhs() { forget(0); }
-  /// `alongDepth`: whether neighbours along the contraction are neighbours in memory.
-  mlir::LogicalResult packRhs(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width,
-                              bool alongDepth);
+  /// Packs the right factor's steps from `start` on. `overPanels` runs its argument on each panel: its number,
+  /// its first column, and how many it has. `alongDepth`: whether neighbours along the contraction are
+  /// neighbours in memory.
+  using Panel = llvm::function_ref<mlir::LogicalResult(mlir::Value panel, mlir::Value column, int64_t width)>;
+  mlir::LogicalResult packRhs(Point at, mlir::Value start, bool alongDepth,
+                              llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
   mlir::LogicalResult packLhs(Point at, mlir::Value start, mlir::Value row0, Extent height);
-  /// Sums up the tile that begins at `row` of what is packed and at a panel.
-  mlir::LogicalResult multiply(mlir::Value row, mlir::Value panel);
+  /// Sums up the tile that begins at `row` of the block of rows at `row0`, and at a panel.
+  mlir::LogicalResult multiply(Point at, mlir::Value start, mlir::Value row0, mlir::Value row, mlir::Value panel);
   /// A vector of the latest tile.
   mlir::Value sums(mlir::Value row, int64_t vector);
   mlir::Value rhsTile() const { return rhs.tile; }
@@ -53,11 +56,15 @@ private:
   mlir::Value number(mlir::Type type, int64_t value);
   /// The bits of a tile's vector; zeros in lanes that do not exist.
   mlir::FailureOr<mlir::Value> bits(mlir::Value tile, Point &point);
-  /// One i32 per lane out of the vectors of neighbouring steps; null is zeros.
-  mlir::Value join(llvm::ArrayRef<mlir::Value> steps);
+  /// Lanes of the steps of a group side by side; null is zeros.
+  llvm::SmallVector<mlir::Value> join(llvm::ArrayRef<mlir::Value> steps, int64_t width);
   void storeGroup(mlir::Value value, mlir::Value panel, mlir::Value at, int64_t vector);
-  mlir::LogicalResult packAcross(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width);
+  mlir::LogicalResult packAcross(Point at, mlir::Value start, mlir::Value first, int64_t count, mlir::Value panel,
+                                 mlir::Value column, int64_t width);
   mlir::LogicalResult packAlong(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width);
+  mlir::Value lhsView();
+  /// Where in it the tile at `row` of a block of rows begins.
+  llvm::SmallVector<mlir::Value> placeOfLhs(Point &at, mlir::Value start, mlir::Value row0, mlir::Value row);
 
   /// What is smallest: |bits| - 1 as an unsigned number, so that zero is the largest.
   Accumulators beginLeast(int64_t count);
@@ -65,7 +72,7 @@ private:
   void forget(int64_t side);
   void remember(int64_t side, mlir::Value smallest);
   mlir::Value isSafe();
-  mlir::LogicalResult multiplyExactly(mlir::Value row, mlir::Value panel);
+  mlir::LogicalResult multiplyExactly(llvm::ArrayRef<mlir::Value> lhsPlace, mlir::Value panel);
 
   TileLowering &t;
   mlir::OpBuilder &b;
@@ -74,7 +81,10 @@ private:
   Factor lhs, rhs;
   mlir::Type factorType, sumType;
   int64_t depth = 0, columns = 0, rows = 0;
-  mlir::Value rhsMemory, lhsMemory, sumMemory, leastMemory;
+  /// The left factor's is null where it is read in place.
+  mlir::Value rhsMemory, lhsMemory, sumMemory;
+  /// The smallest factors of both sides; and of each lane of the right one, while it is packed.
+  mlir::Value leastMemory, leastLanes;
 };
 
 } // namespace zyx::kernel

@@ -162,8 +162,9 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     With `along depth` vectors run along the contraction instead of the columns, and the lanes of each sum
     are added up at the end of a piece; nothing is packed.
 
-    With `amx` the tiles are summed up by the processor's matrix unit, out of factors that are both packed
-    in their own 8- or 16-bit types; where the machine has no such unit, or the dot's factors are of other
+    With `amx` the tiles are summed up by the processor's matrix unit, out of a right factor that is packed in
+    its own 8- or 16-bit type, and a left one that is packed if that is said, or if its rows do not fill the
+    unit's registers where they lie; where the machine has no such unit, or the dot's factors are of other
     types, the word changes nothing.
 
     `#kernel.blocking<12 x 32, rows 96, depth 256, pack rhs>`

@@ -132,10 +132,10 @@ def Kernel_MatrixMultiplyOp : Kernel_Op<"matrix_multiply", [AttrSizedOperandSegm
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "A product of packed factors by the processor's matrix unit";
   let description = [{
-    `sums[r, c] = sum over k below depth of lhs[i + r, j + k] * rhs[..., k, c]`, of the shape of `sums`, one or
-    two times 16 by one or two times 16 elements. `lhs` holds bf16 or i8; an element of `rhs` is an i32 with
-    2 or 4 values of that type, of neighbouring k, the first in its low bits: `rhs[p, q, c]` are those from
-    q * 2 or q * 4 on. `depth` is a multiple of 32 or 64. i8 is signed unless `lhs_unsigned` or `rhs_unsigned`
+    `sums[r, c] = sum over k below depth of lhs[..., i + r, j + k] * rhs[..., k, c]`, of the shape of `sums`, one
+    or two times 16 by one or two times 16 elements. `lhs` holds bf16 or i8, in rows of neighbours a known
+    number of elements apart, wherever it lies; an element of `rhs` is an i32 with 2 or 4 values of that type,
+    of neighbouring k, the first in its low bits: `rhs[p, q, c]` are those from q * 2 or q * 4 on. `depth` is a multiple of 32 or 64. i8 is signed unless `lhs_unsigned` or `rhs_unsigned`
     says otherwise; sums of i32 wrap. Of bf16 the unit takes denormals for zero and makes none: who emits the
     op knows that there are none.
   }];
