@@ -159,7 +159,7 @@ ZYX_C_API zyx_error *zyx_executor_find_output(const zyx_executor *executor, cons
 ZYX_C_API zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data,
                                             size_t size);
 /* Uses the caller's memory, aligned to the element, until another is given or the executor is
- * released. */
+ * released. A run is refused where an output shares memory with an input or another output. */
 ZYX_C_API zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index,
                                                const void *data, size_t size);
 ZYX_C_API zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data,

@@ -109,6 +109,31 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
     if (buffers[i].kind == kind && buffers[i].position == index)
       replay->bind(i, buffer->handle());
   (isInput ? inputs : outputs)[index] = {std::move(buffer), owned};
+  isApart = false;
+  return Status::ok();
+}
+
+/// Kernels rely on it that nothing else is where they write.
+Status Executor::checkApart() {
+  if (isApart)
+    return Status::ok();
+  auto overlap = [](const Slot &a, const Slot &b) {
+    const uint64_t from = a.buffer->handle(), other = b.buffer->handle();
+    return from < other + b.buffer->size() && other < from + a.buffer->size();
+  };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto refuse = [&](bool isInput, const Argument &with) {
+      return Status::invalidArgument(describe(false, artifact().outputs[i]) + " is bound to memory of " +
+                                     describe(isInput, with));
+    };
+    for (size_t k = 0; k < inputs.size(); ++k)
+      if (overlap(outputs[i], inputs[k]))
+        return refuse(true, artifact().inputs[k]);
+    for (size_t k = 0; k < i; ++k)
+      if (overlap(outputs[i], outputs[k]))
+        return refuse(false, artifact().outputs[k]);
+  }
+  isApart = true;
   return Status::ok();
 }
 
@@ -146,7 +171,7 @@ Status Executor::prepare() {
     if (!inputs[i].buffer)
       return Status::invalidArgument(describe(true, artifact().inputs[i]) + " is not set");
   if (std::all_of(outputs.begin(), outputs.end(), [](const Slot &slot) { return slot.buffer; }))
-    return Status::ok();
+    return checkApart();
   std::vector<std::shared_ptr<Buffer>> made(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].buffer) {
@@ -156,7 +181,7 @@ Status Executor::prepare() {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (made[i])
       ZYX_RETURN_IF_ERROR(bind(false, i, made[i], true));
-  return Status::ok();
+  return checkApart();
 }
 
 Status Executor::runNow(std::span<uint64_t> nanoseconds) {

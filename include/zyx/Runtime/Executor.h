@@ -34,7 +34,8 @@ public:
   Result<size_t> inputIndex(std::string_view name) const;
   Result<size_t> outputIndex(std::string_view name) const;
 
-  /// The buffer has the size of the argument. Host memory is aligned to the element.
+  /// The buffer has the size of the argument. Host memory is aligned to the element. A run is refused
+  /// where an output shares memory with an input or another output.
   Status bindInput(size_t index, std::shared_ptr<Buffer> buffer);
   /// Outputs that are not bound get buffers of their own at the first run.
   Status bindOutput(size_t index, std::shared_ptr<Buffer> buffer);
@@ -60,6 +61,7 @@ private:
            std::shared_ptr<Buffer> arena);
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
+  Status checkApart();
   Status prepare();
   Status runNow(std::span<uint64_t> nanoseconds);
 
@@ -68,6 +70,8 @@ private:
   std::shared_ptr<Program> program;
   std::shared_ptr<Buffer> arena;
   std::vector<Slot> inputs, outputs;
+  /// Whether checkApart() has seen all that is bound.
+  bool isApart = false;
   std::unique_ptr<Replay> replay;
   /// The latest submitted run.
   Point last;

@@ -114,6 +114,34 @@ TEST_F(ExecutorTest, RunsOnBorrowedMemory) {
   EXPECT_EQ(x[3], 2);
 }
 
+TEST_F(ExecutorTest, RefusesOutputsThatShareMemory) {
+  float memory[9] = {1, 2, 3, 4};
+  ASSERT_TRUE(executor->bindInput(0, Buffer::borrow(memory, 16)).isOk());
+  // All of it, its last element, its first one.
+  for (size_t at : {0, 3}) {
+    ASSERT_TRUE(executor->bindOutput(0, Buffer::borrow(memory + at, 16)).isOk());
+    EXPECT_EQ(executor->run().message(), "output 'y' is bound to memory of input 'x'") << at;
+    EXPECT_EQ(executor->submit().status().message(), "output 'y' is bound to memory of input 'x'");
+  }
+  EXPECT_EQ(memory[3], 4);
+  ASSERT_TRUE(executor->bindInput(0, Buffer::borrow(memory + 5, 16)).isOk());
+  ASSERT_TRUE(executor->bindOutput(0, Buffer::borrow(memory + 2, 16)).isOk());
+  EXPECT_FALSE(executor->run().isOk());
+  // Neighbours share nothing.
+  ASSERT_TRUE(executor->bindInput(0, Buffer::borrow(memory, 16)).isOk());
+  ASSERT_TRUE(executor->bindOutput(0, Buffer::borrow(memory + 4, 16)).isOk());
+  EXPECT_TRUE(executor->run().isOk());
+  EXPECT_THAT(std::span(memory + 4, 4), ElementsAre(13, 25, 37, 49));
+
+  // Nor may outputs be one.
+  ASSERT_TRUE(executor->bindOutput(1, Buffer::borrow(memory + 5, 16)).isOk());
+  EXPECT_EQ(executor->run().message(), "output 'z' is bound to memory of output 'y'");
+  // What is bound later is looked at again.
+  float other[4];
+  ASSERT_TRUE(executor->bindOutput(1, Buffer::borrow(other, 16)).isOk());
+  EXPECT_TRUE(executor->run().isOk());
+}
+
 TEST_F(ExecutorTest, SubmitsInOrder) {
   ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
   auto gate = std::make_shared<Timeline>();

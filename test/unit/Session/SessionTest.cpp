@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Session/Session.h"
 
@@ -193,6 +194,34 @@ TEST(SessionTest, KeepsArtifactsForLaterSessions) {
   setenv("ZYX_COMPILER", ZYX_TEST_OLD_COMPILER, 1);
   EXPECT_THAT(Session(options).compile(sum(), fast).status().message(),
               HasSubstr("the compiler is of version 0.0.0"));
+  unsetenv("ZYX_COMPILER");
+}
+
+TEST(SessionTest, AnEntryOfAnotherMachineIsAMissOrRefusedByName) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  const TempFolder temporary = *TempFolder::create();
+  const SessionOptions options = {temporary.file("cache")};
+  ASSERT_TRUE(Session(options).compile(sum(), {}).isOk());
+  const std::filesystem::path path = *std::filesystem::directory_iterator(*options.cacheFolder);
+  CacheEntry entry = *CacheEntry::deserialize(*readFile(path));
+  // The key has this processor's features. An entry that a machine with others has left is not found,
+  // even under this one's name; code is compiled instead.
+  const std::string key = entry.key, mark = ", processor ";
+  ASSERT_NE(key.find(mark), std::string::npos);
+  entry.key.insert(key.find(mark) + mark.size(), "another-feature ");
+  ASSERT_TRUE(writeFileAtomically(path, entry.serialize()).isOk());
+  Result<Compiled> compiled = Session(options).compile(sum(), {});
+  ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();
+  EXPECT_THAT(toString(compiled->stages), HasSubstr("graph"));
+
+  // One that claims to be of this machine, and is not, does not run into its instructions.
+  entry.key = key;
+  artifact::Artifact other = *artifact::Artifact::deserialize(entry.artifact);
+  other.cpuFeatures = {"not-of-this-world"};
+  entry.artifact = other.serialize();
+  ASSERT_TRUE(ArtifactCache(*options.cacheFolder).insert(entry).isOk());
+  EXPECT_THAT(Session(options).prepare(sum(), "cpu").status().message(),
+              HasSubstr("the code needs the CPU feature 'not-of-this-world'"));
   unsetenv("ZYX_COMPILER");
 }
 
