@@ -73,6 +73,7 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.u32(kernel.location.line);
   to.u32(kernel.location.column);
   to.u32(kernel.numWritten);
+  to.u64(kernel.stackBytes);
 }
 
 Status get(ByteReader &from, Kernel &kernel) {
@@ -85,6 +86,7 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.location.line = from.u32("kernel line");
   kernel.location.column = from.u32("kernel column");
   kernel.numWritten = from.u32("kernel writes");
+  kernel.stackBytes = from.u64("kernel stack");
   return Status::ok();
 }
 

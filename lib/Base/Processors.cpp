@@ -138,12 +138,20 @@ unsigned limitOf(const Hierarchy &hierarchy, const std::string &root) {
 
 } // namespace
 
+/// By control groups.
+static unsigned readLimit(const std::string &root) {
+  unsigned limit = UINT_MAX;
+  for (const Hierarchy &hierarchy : readHierarchies(root))
+    limit = std::min(limit, limitOf(hierarchy, root));
+  return limit;
+}
+
 unsigned zyx::usableProcessors(const std::string &root) {
   unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof(set), &set) == 0)
     processors = static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-  for (const Hierarchy &hierarchy : readHierarchies(root))
-    processors = std::min(processors, limitOf(hierarchy, root));
-  return processors;
+  // Reading it takes some hundred microseconds.
+  static const unsigned ownLimit = readLimit("");
+  return std::min(processors, root.empty() ? ownLimit : readLimit(root));
 }

@@ -9,7 +9,45 @@
 using namespace zyx;
 using namespace zyx::runtime;
 
+namespace {
+
+/// The stack of a thread: [low, high), empty where it is not known.
+struct StackRange {
+  uintptr_t low = 0, high = 0;
+};
+
+thread_local constinit StackRange ownStack;
+thread_local constinit bool isStackKnown = false;
+
+uintptr_t here() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }
+
+StackRange askForStack() {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0)
+    return {};
+  void *low = nullptr;
+  size_t size = 0;
+  const bool known = ::pthread_attr_getstack(&attributes, &low, &size) == 0;
+  ::pthread_attr_destroy(&attributes);
+  const auto address = reinterpret_cast<uintptr_t>(low);
+  return known ? StackRange{address, address + size} : StackRange{};
+}
+
+} // namespace
+
+size_t runtime::stackRoom() {
+  if (!isStackKnown) {
+    ownStack = askForStack();
+    isStackKnown = true;
+  }
+  const uintptr_t at = here();
+  return at >= ownStack.low && at < ownStack.high ? at - ownStack.low : SIZE_MAX;
+}
+
 static void *runBody(void *context) {
+  // Asking would allocate in the middle of the first run.
+  ownStack = {here() - threadStackBytes + threadStackBytes / 8, here() + 1};
+  isStackKnown = true;
   std::unique_ptr<std::function<void()>> body(static_cast<std::function<void()> *>(context));
   (*body)();
   return nullptr;
@@ -18,7 +56,12 @@ static void *runBody(void *context) {
 Result<Thread> Thread::start(std::function<void()> body) {
   auto context = std::make_unique<std::function<void()>>(std::move(body));
   Thread thread;
-  if (const int error = ::pthread_create(&thread.handle, nullptr, runBody, context.get()))
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, threadStackBytes);
+  const int error = ::pthread_create(&thread.handle, &attributes, runBody, context.get());
+  ::pthread_attr_destroy(&attributes);
+  if (error != 0)
     return Status::outOfMemory("cannot start a thread: " + std::string(std::strerror(error)));
   [[maybe_unused]] auto *owned = context.release();
   thread.running = true;

@@ -36,6 +36,13 @@ private:
   bool running = false;
 };
 
+/// Every thread that is started here has a stack of so many bytes, whatever the limits of the process.
+inline constexpr size_t threadStackBytes = size_t(8) << 20;
+
+/// Bytes that the calling thread's stack has left; SIZE_MAX where that is not known, as on a stack that
+/// the system has not made. The first call of a thread that was not started here may allocate.
+size_t stackRoom();
+
 } // namespace zyx::runtime
 
 #endif // ZYX_LIB_RUNTIME_THREAD_H

@@ -5,6 +5,7 @@
 #include "Toolchain.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/Base/Processors.h"
 #include "zyx/Runtime/Device.h"
 
 #include <cstdlib>
@@ -94,8 +95,9 @@ std::string session::toolchainKey(const std::string &target) {
   key += ", processor";
   for (const std::string &feature : runtime::hostCpuFeatures())
     key += " " + feature;
-  for (int fact : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_NPROCESSORS_ONLN})
+  for (int fact : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
     key += " " + std::to_string(::sysconf(fact));
+  key += " " + std::to_string(usableProcessors());
   if (target == "c")
     key += ", cc " + fileIdentity(findProgram("cc"));
   return key + "; ";

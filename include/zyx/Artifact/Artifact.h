@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 3;
+inline constexpr uint32_t formatVersion = 4;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -74,6 +74,8 @@ struct Kernel {
   /// How many of the buffers, the last ones, a launch writes; the others it only reads. No buffer
   /// that is only read is among them.
   uint32_t numWritten = 0;
+  /// What a call takes of its thread's stack for private memory, in bytes; frames come on top.
+  uint64_t stackBytes = 0;
   bool operator==(const Kernel &) const = default;
 };
 

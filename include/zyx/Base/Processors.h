@@ -12,8 +12,8 @@ namespace zyx {
 /// How many processors this process may keep busy: those of its affinity mask, and no more than the
 /// limits of its control groups give it time for (`cpu.max` of version 2, `cpu.cfs_quota_us` of
 /// version 1, of the group and of all above it), rounded down; at least 1. A thread more than that
-/// is stopped by the system in the middle of its work, and all others wait for it. `root` stands in
-/// front of every path that is read; it is for tests.
+/// is stopped by the system in the middle of its work, and all others wait for it. The limits are those of
+/// the first call. `root` stands in front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
 
 } // namespace zyx

@@ -27,7 +27,7 @@ public:
   /// threads at once as it has, the caller's among them; returns when all these calls have. A
   /// thread that always gets the same index finds its part of the data in its caches. The body does
   /// not throw. Called inside of a body, or while others use the threads, it may do with the
-  /// caller's thread and one call.
+  /// caller's thread and one call. A thread whose stack is too small for the kernels does nothing.
   virtual void run(unsigned calls, Body body, void *context) = 0;
 };
 

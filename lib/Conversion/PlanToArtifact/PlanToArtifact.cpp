@@ -169,8 +169,21 @@ private:
     result.kernels.push_back({kernel.getName().str(), 0,
                               static_cast<uint32_t>(launch.buffers.size()),
                               static_cast<uint32_t>(launch.scalars.size()), kernel.getName().str(),
-                              std::move(location), numWritten});
+                              std::move(location), numWritten, stackBytesOf(kernel)});
     return it->second;
+  }
+
+  /// Private memory is on the stack of whoever calls.
+  static uint64_t stackBytesOf(kernel::FuncOp kernel) {
+    uint64_t bytes = 0;
+    kernel.walk([&](kernel::AllocOp alloc) {
+      kernel::ViewType type = alloc.getType();
+      if (type.getSpace() == kernel::Space::Private)
+        bytes += llvm::alignTo(ShapedType::getNumElements(type.getShape()) *
+                                   llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8),
+                               64);
+    });
+    return bytes;
   }
 
   SymbolTable symbols;

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Info/TargetInfo.h"
 
+#include "zyx/Base/Processors.h"
+
 #include <algorithm>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,14 +14,14 @@
 namespace zyx::target {
 namespace {
 
-/// Cache sizes of this machine where the C library knows them (it does on x86), and its cores.
+/// Cache sizes of this machine where the C library knows them (it does on x86), and as many of its cores
+/// as this process may use.
 void readMachine(TargetInfo &info) {
   if (long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
     info.l1Bytes = l1;
   if (long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0)
     info.l2Bytes = l2;
-  if (long cores = sysconf(_SC_NPROCESSORS_ONLN); cores > 0)
-    info.cores = cores;
+  info.cores = usableProcessors();
 }
 
 /// What every 64-bit x86 has: SSE2.

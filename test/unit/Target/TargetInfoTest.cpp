@@ -6,6 +6,8 @@
 
 #include "gtest/gtest.h"
 
+#include <sched.h>
+
 #include <set>
 
 using namespace zyx;
@@ -54,6 +56,18 @@ TEST(TargetInfo, LanesFollowTheVector) {
   TargetInfo info;
   info.features = {"avx2", "fma"};
   EXPECT_EQ(info.featureString(), "+avx2,+fma");
+}
+
+TEST(TargetInfo, TheHostHasTheCoresThatTheProcessMayUse) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  CPU_ZERO(&one);
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+    if (CPU_ISSET(i, &all))
+      CPU_SET(i, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(lookUpTarget("cpu")->cores, 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
 #if defined(__x86_64__)

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Host.h"
 
+#include "../../Thread.h"
 #include "Team.h"
 
 #include <algorithm>
@@ -65,11 +66,21 @@ struct Step {
 
 using Clock = std::chrono::steady_clock;
 
+/// What a call of any of the kernels takes of a stack, at most; frames and spilled registers on top of
+/// private memory are small, because kernels call nothing.
+uint64_t stackBytesOf(const Artifact &artifact) {
+  constexpr uint64_t frames = 32 << 10;
+  uint64_t most = 0;
+  for (const artifact::Kernel &kernel : artifact.kernels)
+    most = std::max(most, kernel.stackBytes);
+  return most + frames;
+}
+
 class StepReplay : public HostReplay {
 public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
              ThreadPool &threads, Queue &queue)
-      : team(threads, threads.threads()), numThreads(threads.threads()), queue(queue),
+      : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()), queue(queue),
         name(artifact.entry), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step;
@@ -125,6 +136,10 @@ public:
   }
 
   Status run(std::span<uint64_t> nanoseconds) override {
+    if (const size_t room = stackRoom(); room < stackBytes)
+      return Status::outOfMemory("the stack of the calling thread has " + std::to_string(room) +
+                                 " bytes left, and kernels of '" + name + "' need " +
+                                 std::to_string(stackBytes));
     std::ranges::fill(nanoseconds, 0);
     lastTime = Clock::now();
     runSteps(0, steps.size(), nanoseconds);
@@ -295,6 +310,8 @@ private:
       std::memcpy(to + done, to, std::min(done, step.size - done));
   }
 
+  /// Of the kernel that needs the most.
+  const uint64_t stackBytes;
   Team team;
   const unsigned numThreads;
   bool isInFork = false;

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Team.h"
 
+#include "../../Thread.h"
+
 #include "zyx/Base/Processors.h"
 
 #include <algorithm>
@@ -26,7 +28,8 @@ static bool hasProcessors(unsigned threads) {
   return threads <= processors;
 }
 
-Team::Team(ThreadPool &pool, unsigned most) : pool(pool), driver(hasProcessors(pool.threads())) {
+Team::Team(ThreadPool &pool, unsigned most, uint64_t stackBytes)
+    : pool(pool), stackBytes(stackBytes), driver(hasProcessors(pool.threads())) {
   for (unsigned i = 0; i < most; ++i)
     shares.emplace_back(hasProcessors(pool.threads()));
 }
@@ -104,7 +107,7 @@ void Team::help(unsigned index) {
 
 void Team::enterJob(void *context, unsigned index) {
   Team &team = *static_cast<Team *>(context);
-  if (index >= team.members)
+  if (index >= team.members || stackRoom() < team.stackBytes)
     return;
   const uint32_t done = team.work(team.number, index);
   team.undone.fetch_sub(done, std::memory_order_acq_rel);
@@ -112,7 +115,7 @@ void Team::enterJob(void *context, unsigned index) {
 
 void Team::enterFork(void *context, unsigned index) {
   Team &team = *static_cast<Team *>(context);
-  if (index >= team.members)
+  if (index >= team.members || stackRoom() < team.stackBytes)
     return;
   if (team.hasDriver.exchange(true, std::memory_order_acq_rel)) {
     team.help(index);

@@ -32,8 +32,9 @@ struct Job {
 /// is over when its last chunk is. One run at a time; it allocates nothing.
 class Team {
 public:
-  /// For jobs on up to `members` threads.
-  Team(ThreadPool &pool, unsigned members);
+  /// For jobs on up to `members` threads. Those of the pool whose stacks have less than `stackBytes`
+  /// left do not help; whoever calls has them.
+  Team(ThreadPool &pool, unsigned members, uint64_t stackBytes = 0);
 
   /// Runs one job.
   void run(const Job &job);
@@ -62,6 +63,7 @@ private:
   static void enterFork(void *team, unsigned index);
 
   ThreadPool &pool;
+  const uint64_t stackBytes;
   /// Of the run.
   unsigned members = 1;
   void (*drive)(void *) = nullptr;
