@@ -5,8 +5,10 @@
 #include "Host.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -90,32 +92,51 @@ constexpr ArmFeature armTable[] = {
 #if defined(__x86_64__)
 constexpr auto &table = x86Table;
 
-/// XCR0, or 0 where the operating system does not use XSAVE.
-uint32_t savedState() {
-  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
-    return 0;
-  asm("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
-  return eax;
-}
+/// What CPUID says. A virtual machine is left at each, which takes many microseconds: none is asked twice.
+class Processor {
+public:
+  Processor() {
+    if (registers(1, 0)[ECX] & bit_OSXSAVE) {
+      uint32_t high = 0;
+      asm("xgetbv" : "=a"(savedState), "=d"(high) : "c"(0));
+    }
+  }
+  bool has(const X86Feature &feature) {
+    return (registers(feature.leaf, feature.subleaf)[feature.reg] >> feature.bit & 1) &&
+           (savedState & feature.state) == static_cast<uint32_t>(feature.state);
+  }
 
-bool has(const X86Feature &feature) {
-  // A virtual machine is left at every CPUID, which takes some microseconds each time.
-  static const uint32_t saved = savedState();
-  uint32_t registers[4] = {};
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[EAX], &registers[EBX],
-                         &registers[ECX], &registers[EDX]))
-    return false;
-  return (registers[feature.reg] >> feature.bit & 1) &&
-         (saved & feature.state) == static_cast<uint32_t>(feature.state);
-}
+private:
+  using Registers = std::array<uint32_t, 4>;
+  struct Leaf {
+    uint32_t leaf, subleaf;
+    Registers registers;
+  };
+  /// Zeros where there is no such leaf.
+  const Registers &registers(uint32_t leaf, uint32_t subleaf) {
+    for (const Leaf &known : leaves)
+      if (known.leaf == leaf && known.subleaf == subleaf)
+        return known.registers;
+    Registers r = {};
+    __get_cpuid_count(leaf, subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]);
+    leaves.push_back({leaf, subleaf, r});
+    return leaves.back().registers;
+  }
+
+  /// A deque, because what it gave out stays where it is.
+  std::deque<Leaf> leaves;
+  /// XCR0; 0 where the operating system does not use XSAVE.
+  uint32_t savedState = 0;
+};
 
 #elif defined(__aarch64__)
 constexpr auto &table = armTable;
 
-bool has(const ArmFeature &feature) {
-  return ::getauxval(feature.word == 1 ? AT_HWCAP : AT_HWCAP2) >> feature.bit & 1;
-}
+struct Processor {
+  bool has(const ArmFeature &feature) {
+    return ::getauxval(feature.word == 1 ? AT_HWCAP : AT_HWCAP2) >> feature.bit & 1;
+  }
+};
 
 #endif
 
@@ -124,8 +145,9 @@ bool has(const ArmFeature &feature) {
 std::vector<std::string> runtime::hostCpuFeatures() {
   static const std::vector<std::string> features = [] {
     std::vector<std::string> names;
+    Processor processor;
     for (const auto &feature : table)
-      if (has(feature))
+      if (processor.has(feature))
         names.emplace_back(feature.name);
     return names;
   }();
