@@ -9,29 +9,45 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace zyx::kernel;
 
 namespace zyx::schedule {
 namespace {
 
-/// A factor is packed where each of its elements is used in at least so many tiles.
-constexpr int64_t enoughUses = 4;
+/// Rows that make it worth to pack a right factor that could be read as it lies: to copy a vector takes as long
+/// as its products with sixteen rows.
+constexpr int64_t enoughRows = 96;
 /// Rows up to which a right factor that lies along k is read so instead of being transposed.
 constexpr int64_t mostRowsAlongDepth = 36;
 /// Longer pieces save little of what sums cost in memory, and leave room for fewer packed columns.
-constexpr int64_t mostDepth = 256;
-/// Bytes between rows of the left factor up to which it is read as it lies: from many rows that lie far
-/// apart, elements of one step fall on few places of the first cache.
-constexpr int64_t nearRows = 3072;
+constexpr int64_t mostDepth = 512;
+/// Pieces of a right factor that is not packed: panels of it stay in the first cache from one tile to the next.
+constexpr int64_t mostDepthInPlace = 128;
+/// Bytes from one row of a factor to the next up to which it is read as it lies: of rows further apart, lines
+/// fall on few places of the first cache and on as many pages.
+constexpr int64_t nearRows = 2048;
+/// Rows of a tile up to which the left factor is read as it lies, however far apart they are: so many lines at
+/// one place of the first cache stay there.
+constexpr int64_t mostRowsInPlace = 8;
+/// What it takes to copy a vector, in cycles.
+constexpr double packCycles = 8;
 /// A product this small is not worth cutting for another thread.
 constexpr double smallestFlops = 1e6;
 
 /// What a factor is read from.
 struct Source {
   int64_t alongFirst = 0, alongSecond = 0;
+  /// Bytes from one element to the next along the first axis.
+  int64_t distance = 0;
   bool computed = false, window = false;
 };
+
+int64_t bytesOf(Value tile) {
+  return std::max<int64_t>(cast<RankedTensorType>(tile.getType()).getElementTypeBitWidth() / 8, 1);
+}
 
 Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
   Source source;
@@ -48,7 +64,10 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
       source.window |= !view.getMap().isSingleBlock() || block.hasValid();
       source.computed |= source.window;
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
-        bool unit = BlockAttr::constant(block.getStrides()[dim]) == 1;
+        std::optional<int64_t> stride = BlockAttr::constant(block.getStrides()[dim]);
+        bool unit = stride == 1;
+        if (axis == first && stride)
+          source.distance = std::max(source.distance, std::abs(*stride) * bytesOf(value));
         source.alongFirst += axis == first && unit;
         source.alongSecond += axis == second && unit;
       }
@@ -61,26 +80,27 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
 }
 
 /// What a step of the contraction costs in all tiles of `rows` by `vectors`, in cycles of a processor with two
-/// multipliers, two loads and a latency of four. Loads compete with everything else, if only for room; the wider
-/// a tile, the shorter are the pieces between which sums are written and read.
+/// multipliers, two loads and a latency of four. Loads compete with everything else, if only for room; of a
+/// wide tile fewer panels stay in a cache.
 double costOf(int64_t m, int64_t across, int64_t rows, int64_t vectors) {
   auto tile = [](int64_t r, int64_t v) {
     if (r == 0 || v == 0)
       return 0.0;
-    return std::max({r * v / 2.0, (r + v) / 2.0, 4.0}) + 0.02 * (r + v) + r * v * v / 256.0;
+    return std::max({r * v / 2.0, (r + v) / 2.0, 4.0}) + 0.04 * (r + v) + r * v * v / 400.0;
   };
   int64_t down = m / rows, right = across / vectors, lastRows = m % rows, lastVectors = across % vectors;
   return down * right * tile(rows, vectors) + right * tile(lastRows, vectors) + down * tile(rows, lastVectors) +
          tile(lastRows, lastVectors);
 }
 
-/// The tile, in rows and vectors, that costs least. Sums take three quarters of the registers: the rest is one row
-/// of the right factor and elements of the left one.
+/// The tile, in rows and vectors, that costs least. Sums take three quarters of the registers at most: the rest is
+/// one row of the right factor and two elements of the left one.
 std::pair<int64_t, int64_t> chooseTile(int64_t m, int64_t across, int64_t registers) {
   std::pair<int64_t, int64_t> best = {1, 1};
   double least = 0;
   for (int64_t vectors = 1; vectors <= std::min(across, registers / 2); ++vectors) {
-    int64_t most = std::clamp<int64_t>(registers * 3 / 4 / vectors, 1, m);
+    int64_t sums = std::min(registers * 3 / 4, registers - vectors - 2);
+    int64_t most = std::clamp<int64_t>(sums / vectors, 1, m);
     // Tiles of equal height rather than a low one at the end.
     int64_t rows = llvm::divideCeil(m, llvm::divideCeil(m, most));
     double cost = costOf(m, across, rows, vectors);
@@ -92,8 +112,11 @@ std::pair<int64_t, int64_t> chooseTile(int64_t m, int64_t across, int64_t regist
   return best;
 }
 
-/// Pieces of `extent` of equal size, a multiple of `unit`.
-int64_t share(int64_t extent, int64_t pieces, int64_t unit) {
+/// Pieces of `extent` of one size: a multiple of `unit` with less in the last one, or where all are equal one of
+/// `finer`.
+int64_t share(int64_t extent, int64_t pieces, int64_t unit, int64_t finer = 0) {
+  if (finer > 0 && extent % (pieces * finer) == 0)
+    return extent / pieces;
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
 }
 
@@ -175,11 +198,15 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.n = axes.extent(n);
   facts.k = axes.extent(k);
   facts.batches = ShapedType::getNumElements(type.getShape().drop_back(2));
-  facts.elementBytes = std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+  facts.elementBytes = bytesOf(dot.getResult());
   facts.lhsAlongDepth = lhs.alongSecond >= lhs.alongFirst;
   facts.rhsAlongColumns = rhs.alongSecond >= rhs.alongFirst;
   facts.lhsComputed = lhs.computed;
+  facts.lhsConverted = getElementTypeOrSelf(dot.getLhs().getType()) != type.getElementType();
   facts.rhsComputed = rhs.computed;
+  facts.rhsConverted = getElementTypeOrSelf(dot.getRhs().getType()) != type.getElementType();
+  facts.lhsRowBytes = lhs.distance;
+  facts.rhsRowBytes = rhs.distance;
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
   for (StoreOp store : stores) {
@@ -212,57 +239,66 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
     plan.columns = std::min({int64_t(8), (registers - 1) / (plan.rows + 1), n});
   }
 
-  // Programs: one per core, or a multiple; columns are cut until a packed block of them fits its budget.
-  int64_t depthBudget = std::max<int64_t>(target.l1Bytes * 2 / 3 / (plan.columns * facts.elementBytes), lanes);
-  depthBudget = std::min(depthBudget, mostDepth);
-  int64_t tilesDown = llvm::divideCeil(m, plan.rows), tilesAcross = llvm::divideCeil(n, plan.columns);
-  bool rhsIsNear = k * n * facts.elementBytes <= target.l1Bytes / 2;
-  plan.packRhs = !plan.alongDepth && ((tilesDown >= enoughUses && !rhsIsNear) ||
-                                      (tilesDown > 1 && facts.rhsComputed) || !facts.rhsAlongColumns ||
-                                      facts.rhsWindow);
+  int64_t bytes = facts.elementBytes, tilesDown = llvm::divideCeil(m, plan.rows);
+  int64_t tilesAcross = llvm::divideCeil(n, plan.columns);
+  bool fromSecond = facts.rhsRowBytes <= nearRows && !facts.rhsConverted;
+  bool rhsIsNear = facts.rhsAlongColumns && !facts.rhsComputed && !plan.alongDepth &&
+                   k * n * bytes <= (fromSecond ? target.l2Bytes : target.l1Bytes) / 2;
+  plan.packRhs = !plan.alongDepth &&
+                 (!facts.rhsAlongColumns || facts.rhsWindow || (tilesDown > 1 && facts.rhsComputed) ||
+                  (m >= enoughRows && !rhsIsNear));
   plan.depth = k;
-  if (plan.packRhs) {
-    int64_t pieces = llvm::divideCeil(k, depthBudget);
-    plan.depth = share(k, pieces, lanes);
-  } else if (!plan.alongDepth && !rhsIsNear && tilesAcross > 1) {
+  if (plan.packRhs || rhsIsNear) {
+    // A tile's rows of the left factor stay in the first cache while panels of the right one pass by.
+    int64_t most = std::clamp(target.l1Bytes / 2 / (plan.rows * bytes), lanes, mostDepth);
+    plan.depth = share(k, llvm::divideCeil(k, most), lanes);
+  } else if (!plan.alongDepth && tilesAcross > 1) {
     // The right factor is read once, in the order in which it lies.
-    plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, 64));
+    plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, mostDepthInPlace));
   }
-  int64_t rhsBudget = std::min(target.l2Bytes / 4, target.privateBytes / 2);
-  int64_t columnBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
+  int64_t rhsBudget = std::min(target.l2Bytes / 2, target.privateBytes / 2);
+  int64_t columnBytes = llvm::alignTo(plan.depth, lanes) * bytes;
   int64_t mostColumns = std::max<int64_t>(rhsBudget / columnBytes / plan.columns, 1) * plan.columns;
   double flops = 2.0 * m * n * k * facts.batches;
+  // As many as cores, or a multiple: cut so that the largest one takes the least time, which is that of its
+  // products, of what it packs and of its rows of the left factor.
   int64_t programs = flops < smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
   int64_t across = 1, down = 1;
-  // Cut what makes the least to be packed again: both factors are, in each program that uses them.
-  if (programs > 1) {
-    double best = 0;
-    for (int64_t a = 1; a <= programs; ++a) {
-      int64_t d = llvm::divideCeil(programs, a);
-      if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
-        continue;
-      double cost = double(d) * n + double(a) * m;
-      if (best == 0 || cost <= best) {
-        best = cost;
+  double least = 0;
+  for (int64_t a = 1; a <= programs; ++a) {
+    int64_t d = llvm::divideCeil(programs, a);
+    if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
+      continue;
+    double width = share(n, a, plan.columns, lanes), height = share(m, d, plan.rows);
+    double cost = (width * height / 2 + (plan.packRhs ? packCycles * width : 0)) / lanes + height / 2;
+    cost *= llvm::divideCeil(a * d, programs);
+    if (least == 0 || cost <= least) {
+      least = cost;
+      across = a;
+      down = d;
+    }
+  }
+  // More of them across until a packed block fits its budget, of equal size and equally many for each core.
+  if (facts.cutColumns && plan.packRhs && share(n, across, plan.columns, lanes) > mostColumns) {
+    int64_t fewest = llvm::divideCeil(n, mostColumns), shortest = 0;
+    for (int64_t a = fewest; a < 2 * fewest; ++a) {
+      int64_t length = llvm::divideCeil(a * down, programs) * share(n, a, plan.columns, lanes);
+      if (shortest == 0 || length < shortest) {
+        shortest = length;
         across = a;
-        down = d;
       }
     }
   }
-  if (facts.cutColumns && plan.packRhs && n > across * mostColumns) {
-    int64_t more = llvm::divideCeil(n, mostColumns);
-    across = llvm::alignTo(more, across);
-  }
-  plan.programColumns = share(n, across, plan.columns);
+  plan.programColumns = share(n, across, plan.columns, lanes);
   plan.programRows = share(m, down, plan.rows);
   // Where sums cannot wait in an output they are private, and the program is cut until they fit; what cannot
   // be cut is summed up in one piece.
   int64_t sumsBudget = target.privateBytes / 4;
   if (!facts.sumsInOutput && plan.depth < k &&
-      plan.programRows * plan.programColumns * facts.elementBytes > sumsBudget) {
+      plan.programRows * plan.programColumns * bytes > sumsBudget) {
     int64_t square = llvm::alignTo(256, plan.columns);
     int64_t fewer = facts.cutColumns ? std::min(plan.programColumns, square) : plan.programColumns;
-    int64_t most = sumsBudget / (fewer * facts.elementBytes) / plan.rows * plan.rows;
+    int64_t most = sumsBudget / (fewer * bytes) / plan.rows * plan.rows;
     if (facts.cutRows && most > 0) {
       plan.programColumns = fewer;
       plan.programRows = std::min(plan.programRows, most);
@@ -271,14 +307,20 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
     }
   }
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
+  bool farRows = plan.rows > mostRowsInPlace && facts.lhsRowBytes > nearRows;
   plan.packLhs = facts.lhsWindow ||
-                 (!plan.alongDepth && plan.packRhs && tilesAcross > 1 &&
-                  (facts.lhsComputed || !facts.lhsAlongDepth ||
-                   (tilesAcross >= enoughUses && k * facts.elementBytes > nearRows)));
+                 (!plan.alongDepth && tilesAcross > 1 &&
+                  (facts.lhsComputed || facts.lhsConverted ||
+                   ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
-  int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * facts.elementBytes;
-  plan.rowBlock = std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows;
-  plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(m, plan.rows));
+  int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * bytes;
+  // What is near passes by for few rows at a time: those of a tile, or of a square that is transposed.
+  int64_t allRows = llvm::alignTo(m, plan.rows);
+  if (rhsIsNear && !facts.lhsWindow)
+    plan.rowBlock = facts.lhsAlongDepth ? plan.rows : std::lcm(plan.rows, lanes);
+  else
+    plan.rowBlock = plan.packLhs ? std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows : allRows;
+  plan.rowBlock = std::min(plan.rowBlock, allRows);
   // What cannot be cut further is read as it lies.
   plan.packRhs &= rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.privateBytes / 2;
   plan.packLhs &= rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&

@@ -19,8 +19,12 @@ struct DotFacts {
   int64_t elementBytes;
   /// Rows of the left factor lie along k in memory, rows of the right one along n.
   bool lhsAlongDepth, rhsAlongColumns;
+  /// From one row of the factor to the next: of elements of its own type.
+  int64_t lhsRowBytes, rhsRowBytes;
   /// Reading an element of the factor takes more than a load.
   bool lhsComputed, rhsComputed;
+  /// The factor's elements are of another type than sums: one by one they are dear to convert.
+  bool lhsConverted, rhsConverted;
   /// The factor is read through several blocks or with padding: not one by one.
   bool lhsWindow, rhsWindow;
   /// An output has the type of the sums, and its rows lie along n: sums can wait there.

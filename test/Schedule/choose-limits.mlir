@@ -12,7 +12,7 @@
 
 // Sums in f32 cannot wait in an output of bf16: programs are so small that they fit private memory.
 // CHECK-LABEL: kernel.func @narrow_output
-// CHECK-SAME:  #kernel.grid_step<"m", 252>, #kernel.grid_step<"n", 256>, {{.*}} depth 160
+// CHECK-SAME:  #kernel.grid_step<"m", 252>, #kernel.grid_step<"n", 256>, {{.*}} depth 512
 func.func @narrow_output(%a: tensor<1024x2048xbf16>, %b: tensor<2048x1024xbf16>) -> tensor<1024x1024xbf16> {
   %bt = graph.permute %b order = [1, 0] : tensor<2048x1024xbf16> -> tensor<1024x2048xbf16>
   %aw = graph.cast %a : tensor<1024x2048xbf16> -> tensor<1024x2048xf32>
@@ -29,7 +29,7 @@ func.func @narrow_output(%a: tensor<1024x2048xbf16>, %b: tensor<2048x1024xbf16>)
 
 // A long contraction is many pieces.
 // CHECK-LABEL: kernel.func @deep
-// CHECK-SAME:  depth 176
+// CHECK-SAME:  depth 512
 func.func @deep(%a: tensor<600x100000xbf16>, %b: tensor<600x100000xbf16>) -> tensor<600x600xbf16> {
   %aw = graph.cast %a : tensor<600x100000xbf16> -> tensor<600x100000xf32>
   %bw = graph.cast %b : tensor<600x100000xbf16> -> tensor<600x100000xf32>

@@ -25,9 +25,11 @@
 // CHECK:         scf.for %{{.*}} = %c0 to %c24 step %c12 {
 // CHECK:           kernel.store %{{.*}}, %[[A]][%{{.*}}, %{{.*}}] : vector<16xf32>
 // CHECK:           %[[SUMS:.*]]:24 = scf.if %[[FIRST]]
-// CHECK:           %[[NEXT:.*]]:24 = scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args({{.*}} = %[[SUMS]]#0,
+// CHECK:           %[[NEXT:.*]]:24 = scf.for %{{.*}} = %c0 to %c32 step %c2 iter_args({{.*}} = %[[SUMS]]#0,
 // CHECK-COUNT-2:     kernel.load %[[B]][{{.*}}] : {{.*}} -> vector<16xf32>
 // CHECK:             kernel.load %[[A]][{{.*}}] : {{.*}} -> f32
+// CHECK-COUNT-24:    math.fma
+// CHECK-COUNT-2:     kernel.load %[[B]][{{.*}}] : {{.*}} -> vector<16xf32>
 // CHECK-COUNT-24:    math.fma
 // CHECK-NOT:         math.fma
 // CHECK:           scf.if %[[LAST]] {
@@ -103,5 +105,32 @@ kernel.func @along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32
   %z = arith.constant dense<0.0> : tensor<2x12xf32>
   %d = kernel.dot %at, %bt, %z : tensor<2x70xf32>, tensor<70x12xf32> -> tensor<2x12xf32>
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<2x12xf32>, !kernel.view<2x12xf32, global>
+  kernel.return
+}
+
+// Nothing is packed, and blocks of rows are tiles: all columns are passed for the rows of one tile. The fifth step
+// of the contraction is left over by rounds of two.
+// CHECK-LABEL: kernel.func @in_place
+// CHECK-NOT:   kernel.alloc
+// CHECK:       scf.for %{{.*}} = %c0 to %c8 step %c4 {
+// CHECK:         scf.for %{{.*}} = %c0 to %c32 step %c16 {
+// CHECK:           scf.for %{{.*}} = %c0 to %c4 step %c2 iter_args
+// CHECK-COUNT-8:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:             scf.yield
+// CHECK-COUNT-4:   math.fma
+// CHECK-NOT:       math.fma
+// CHECK-COUNT-4:   kernel.store
+kernel.func @in_place(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.block_step<<4 x 16, rows 4, depth 5>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8, 5] strides [5, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x5xf32, global>
+  %b = kernel.view %w map <[<[5, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<5x32xf32, global>
+  %c = kernel.view %y map <[<[8, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x32xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x5xf32, global> -> tensor<8x5xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<5x32xf32, global> -> tensor<5x32xf32>
+  %z = arith.constant dense<0.0> : tensor<8x32xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<8x5xf32>, tensor<5x32xf32> -> tensor<8x32xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<8x32xf32>, !kernel.view<8x32xf32, global>
   kernel.return
 }

@@ -289,7 +289,11 @@ private:
     if ((rhsMemory || matrix) && failed(packRhs(at, piece)))
       return failure();
     int64_t block = blocking.getRowBlock();
-    if ((!lhsMemory && !matrix) || t.axes.extent(m) <= block)
+    if (block == blocking.getRows())
+      return overPieces(rows, [&](Value row0, int64_t height) {
+        return overTiles(at, piece, row0, {{height}, height, 0});
+      });
+    if (t.axes.extent(m) <= block)
       return overTiles(at, piece, t.evaluator.constantIndex(0, loc), rows);
     return t.emitLoop(0, rows.extent, block, {}, loc, [&](Value row0, Accumulators) -> FailureOr<Accumulators> {
       Cut inner = rows;
@@ -305,9 +309,17 @@ private:
     });
   }
 
+  /// Panels of a packed factor come from the second cache as fast as they are used, so that rows of the left one
+  /// stay in the first while all panels pass by. Of what is not packed a panel stays there for all rows.
   LogicalResult overTiles(Point at, Depth piece, Value row0, Cut block) {
     if ((lhsMemory || matrix) && failed(packLhs(at, piece, row0, block.extent)))
       return failure();
+    if (rhsMemory)
+      return overPieces(block, [&](Value row, int64_t height) {
+        return overPieces(columns, [&](Value column, int64_t width) {
+          return emitTile(at, piece, row0, row, height, column, width);
+        });
+      });
     return overPieces(columns, [&](Value column, int64_t width) {
       return overPieces(block, [&](Value row, int64_t height) {
         if (matrix)
@@ -384,7 +396,8 @@ private:
 
   /// `height` rows from row0 + row on, `width` columns from `column` on, along one piece.
   LogicalResult emitTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column, int64_t width) {
-    MicroTile tile{height, (width + lanes - 1) / lanes, lanes};
+    bool isWhole = height == blocking.getRows() && width == blocking.getColumns();
+    MicroTile tile{height, (width + lanes - 1) / lanes, lanes, isWhole ? 2 : 1};
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
     at.memo.clear();
     auto rowPoint = [&](Point from, int64_t r) {
@@ -451,7 +464,7 @@ private:
       return alongDepth(dot.getRhs(), columnPoints[c], i, isPartial);
     };
     if (depthLanes)
-      sums = emitMicroKernelAlongDepth(t.builder, loc, {height, width, depthLanes}, piece.count, *sums,
+      sums = emitMicroKernelAlongDepth(t.builder, loc, {height, width, depthLanes, 1}, piece.count, *sums,
                                        {lhsAlong, rhsAlong});
     else
       sums = emitMicroKernel(t.builder, loc, tile, piece.count, *sums, {lhs, rhs});

@@ -38,14 +38,9 @@ static Value add(OpBuilder &builder, Location loc, Value a, Value b) {
   return arith::AddIOp::create(builder, loc, a, b);
 }
 
-FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, Location loc, MicroTile tile,
-                                                           Value depth, ValueRange sums,
-                                                           const MicroFactors &factors) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto loop = scf::ForOp::create(builder, loc, zero, depth, one, sums);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(loop.getBody());
-  Value k = loop.getInductionVar();
+/// One step: each element of the left factor times the row of the right one.
+static LogicalResult emitStep(OpBuilder &builder, Location loc, MicroTile tile, Value k, MutableArrayRef<Value> sums,
+                              const MicroFactors &factors) {
   SmallVector<Value> row;
   for (int64_t v = 0; v < tile.vectors; ++v) {
     FailureOr<Value> factor = factors.rhs(k, v);
@@ -53,7 +48,6 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, L
       return failure();
     row.push_back(*factor);
   }
-  SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t r = 0; r < tile.rows; ++r) {
     FailureOr<Value> element = factors.lhs(r, k);
     if (failed(element))
@@ -62,12 +56,47 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, L
     if (tile.lanes > 1)
       factor = vector::BroadcastOp::create(builder, loc, VectorType::get(tile.lanes, factor.getType()), factor);
     for (int64_t v = 0; v < tile.vectors; ++v) {
-      Value &sum = next[r * tile.vectors + v];
+      Value &sum = sums[r * tile.vectors + v];
       sum = multiplyAdd(builder, loc, factor, row[v], sum);
     }
   }
-  scf::YieldOp::create(builder, loc, next);
-  return SmallVector<Value>(loop.getResults());
+  return success();
+}
+
+FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, Location loc, MicroTile tile,
+                                                           Value depth, ValueRange sums,
+                                                           const MicroFactors &factors) {
+  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  SmallVector<Value> results(sums);
+  auto loopFrom = [&](Value low, Value high, int64_t steps) -> LogicalResult {
+    auto loop = scf::ForOp::create(builder, loc, low, high, index(steps), results);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    SmallVector<Value> next(loop.getRegionIterArgs());
+    for (int64_t step = 0; step < steps; ++step) {
+      Value k = loop.getInductionVar();
+      if (step > 0)
+        k = arith::AddIOp::create(builder, loc, k, index(step));
+      if (failed(emitStep(builder, loc, tile, k, next, factors)))
+        return failure();
+    }
+    scf::YieldOp::create(builder, loc, next);
+    results.assign(loop.getResults().begin(), loop.getResults().end());
+    return success();
+  };
+  std::optional<int64_t> known = getConstantIntValue(depth);
+  int64_t steps = known && *known < tile.unroll ? 1 : tile.unroll;
+  Value whole = depth;
+  if (known)
+    whole = index(*known - *known % steps);
+  else if (steps > 1)
+    whole = arith::SubIOp::create(builder, loc, depth, arith::RemUIOp::create(builder, loc, depth, index(steps)));
+  if (failed(loopFrom(index(0), whole, steps)))
+    return failure();
+  if (steps > 1 && (!known || *known % steps != 0))
+    if (failed(loopFrom(whole, depth, 1)))
+      return failure();
+  return results;
 }
 
 /// The lanes of a vector added up by halves; the last two as scalars (see NestEmitter::acrossLanes).

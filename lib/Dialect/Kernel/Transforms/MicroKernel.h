@@ -10,9 +10,10 @@
 
 namespace zyx::kernel {
 
-/// A block of a dot's result that is summed up in registers: `rows` rows of `vectors` vectors.
+/// A block of a dot's result that is summed up in registers: `rows` rows of `vectors` vectors, in rounds of
+/// `unroll` steps.
 struct MicroTile {
-  int64_t rows, vectors, lanes;
+  int64_t rows, vectors, lanes, unroll;
 };
 
 /// What a micro-kernel multiplies in step `k` of its loop. Both are asked for once per step, the right
@@ -25,7 +26,7 @@ struct MicroFactors {
 };
 
 /// `for (k = 0; k < depth; ++k) sums[r][v] += lhs(r, k) * rhs(k, v)`, with the sums, row by row, in registers.
-/// Of one lane, vectors are scalars.
+/// Of one lane, vectors are scalars. `depth` is a number or a value.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitMicroKernel(mlir::OpBuilder &builder, mlir::Location loc,
                                                                 MicroTile tile, mlir::Value depth,
                                                                 mlir::ValueRange sums, const MicroFactors &factors);

@@ -157,7 +157,8 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     steps of the contraction; partial sums between such pieces are kept in memory. A packed factor is
     copied before it is used, as it will be read: of the right one `depth` by all columns of the program,
     in panels of `columns`; of the left one `rowBlock` rows by `depth`, a multiple of `rows`. A factor that
-    is not packed is evaluated where it is used.
+    is not packed is evaluated where it is used. Tiles of a block of `rowBlock` rows are walked before those of
+    the next one: row by row where the right factor is packed, else panel by panel.
 
     With `along depth` vectors run along the contraction instead of the columns, and the lanes of each sum
     are added up at the end of a piece; nothing is packed.
@@ -167,7 +168,7 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     unit's registers where they lie; where the machine has no such unit, or the dot's factors are of other
     types, the word changes nothing.
 
-    `#kernel.blocking<12 x 32, rows 96, depth 256, pack rhs>`
+    `#kernel.blocking<8 x 48, rows 96, depth 256, pack rhs>`
     `#kernel.blocking<4 x 6 along depth, rows 4, depth 1024>`
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$rowBlock, "int64_t":$depth,
