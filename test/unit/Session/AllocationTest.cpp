@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 
 using namespace zyx;
 
@@ -68,10 +69,10 @@ void free(void *memory) {
 
 namespace {
 
-/// A product, a softmax over its rows, a loop, and outputs that are copies: kernels of one chunk and
-/// of many, with private memory, and every other command.
+/// A product, a softmax over its rows, a loop, and outputs that are copies: kernels with private
+/// memory, in several chunks for several threads, and other commands.
 constexpr std::string_view program = R"(
-func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x384xf32>) -> (tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>) {
+func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x384xf32>) -> (tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>, tensor<256x512xf32>) {
   %xr = graph.reshape %x : tensor<256x512xf32> -> tensor<256x512x1xf32>
   %xe = graph.expand %xr : tensor<256x512x1xf32> -> tensor<256x512x384xf32>
   %wr = graph.reshape %w : tensor<512x384xf32> -> tensor<1x512x384xf32>
@@ -88,7 +89,12 @@ func.func @main(%x: tensor<256x512xf32>, %w: tensor<512x384xf32>) -> (tensor<256
   %se = graph.expand %sr : tensor<256x1xf32> -> tensor<256x384xf32>
   %y = graph.binary div %e, %se : tensor<256x384xf32>
   %one = graph.constant dense<1.0> : tensor<4xf32>
-  return %y, %x, %one : tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>
+  %l = graph.loop(%i to 3) carry(%c0 = %x : tensor<256x512xf32>) {
+    %n = graph.unary exp %c0 : tensor<256x512xf32>
+    %h = graph.unary neg %n : tensor<256x512xf32>
+    graph.yield %h : tensor<256x512xf32>
+  }
+  return %y, %x, %one, %l : tensor<256x384xf32>, tensor<256x512xf32>, tensor<4xf32>, tensor<256x512xf32>
 }
 )";
 
@@ -105,6 +111,18 @@ runtime::Executor &makeExecutor(std::unique_ptr<runtime::Executor> &owner, unsig
   auto made = runtime::Executor::create(*device, *artifact::Artifact::deserialize(compiled->output));
   EXPECT_TRUE(made.isOk()) << made.status().toString();
   owner = std::move(*made);
+  // What is said above is there.
+  const artifact::Artifact &artifact = owner->artifact();
+  EXPECT_GE(artifact.kernels.size(), 2u);
+  std::set<size_t> kinds;
+  uint64_t privateBytes = 0;
+  for (const artifact::Command &command : artifact.commands)
+    kinds.insert(command.action.index());
+  for (const artifact::Kernel &kernel : artifact.kernels)
+    privateBytes += kernel.stackBytes;
+  // Launches, copies and loops.
+  EXPECT_GE(kinds.size(), 3u);
+  EXPECT_GT(privateBytes, 0u);
   for (size_t i = 0; i < 2; ++i) {
     const std::vector<float> values(i == 0 ? 256 * 512 : 512 * 384, 0.25f);
     EXPECT_TRUE(owner->setInput(i, std::as_bytes(std::span(values))).isOk());
