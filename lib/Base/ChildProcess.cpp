@@ -86,7 +86,7 @@ Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&cha
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child;
   int error =
-      posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error)

@@ -33,8 +33,8 @@ struct ChildResult {
   bool timedOut = false, tooMuchOutput = false;
 };
 
-/// Runs a program, found without PATH, with `input` as its standard input, and waits for its end.
-/// Several threads may do so at once. A failure means that it could not be run.
+/// Runs a program, without a shell but found as one finds it, with `input` as its standard input, and
+/// waits for its end. Several threads may do so at once. A failure means that it could not be run.
 Result<ChildResult> runChild(const std::vector<std::string> &command,
                              std::span<const std::byte> input, const ChildLimits &limits = {});
 

@@ -51,14 +51,24 @@ TEST(CompileC, LongMessagesAreCut) {
 }
 
 TEST(CompileC, MissingCompilerIsNotFound) {
-  Status failure = compileC("", {"no-such-compiler", {}}).status();
+  Status failure = compileC("", {"no-such-compiler", {}, {}}).status();
   EXPECT_EQ(failure.code(), ErrorCode::NotFound);
-  EXPECT_NE(failure.message().find("cannot run the C compiler 'no-such-compiler': "), std::string::npos);
+  EXPECT_NE(failure.message().find("cannot run no-such-compiler: "), std::string::npos);
+}
+
+TEST(CompileC, CompilerThatTakesTooLongIsEnded) {
+  COptions options;
+  options.limits.time = std::chrono::milliseconds(0);
+  Status failure = compileC("int answer(void) { return 42; }\n", options).status();
+  EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
+  EXPECT_NE(failure.message().find("the C compiler 'cc' takes too long over the kernels: "),
+            std::string::npos)
+      << failure.message();
 }
 
 TEST(CompileC, ProcessThatReapsItsChildrenIsAnError) {
   auto before = std::signal(SIGCHLD, SIG_IGN);
   Status failure = compileC("").status();
   std::signal(SIGCHLD, before);
-  EXPECT_NE(failure.message().find("cannot wait for the C compiler: "), std::string::npos);
+  EXPECT_NE(failure.message().find("cannot wait for a child process: "), std::string::npos);
 }

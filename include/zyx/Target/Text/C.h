@@ -5,6 +5,7 @@
 #ifndef ZYX_TARGET_TEXT_C_H
 #define ZYX_TARGET_TEXT_C_H
 
+#include "zyx/Base/ChildProcess.h"
 #include "zyx/Base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -25,10 +26,12 @@ struct COptions {
   std::string compiler = "cc";
   /// Added behind the fixed ones, which ask for -O3 without contraction of floating point.
   std::vector<std::string> flags;
+  /// A compiler that takes longer is ended.
+  ChildLimits limits;
 };
 
-/// Compiles C to an ELF shared object in a private temporary folder. A compiler that is missing or
-/// refuses the text is an error with its output.
+/// Compiles C to an ELF shared object in a private temporary folder. A compiler that is missing,
+/// refuses the text or takes too long is an error with its output.
 Result<std::vector<std::byte>> compileC(const std::string &text, const COptions &options = {});
 
 } // namespace zyx::target

@@ -41,7 +41,7 @@ static UnaryOp followWeights(OpOperand &last, int64_t keys, Attention &found) {
   while (found.weights.size() < maxChain) {
     found.weights.push_back(operand);
     Operation *op = operand->get().getDefiningOp();
-    if (!op)
+    if (!op || op->getNumOperands() == 0)
       return {};
     operand = &op->getOpOperand(0);
     if (isView(op)) {
