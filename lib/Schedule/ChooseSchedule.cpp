@@ -37,18 +37,39 @@ constexpr int64_t mostWindowElements = 64;
 constexpr int64_t attentionQueries = 64, attentionKeys = 64;
 /// The same of a single query.
 constexpr int64_t maxKeys = 4096;
-/// Rows and columns of a program that transposes: whole lines of what it reads and of what it writes.
-constexpr int64_t squareTile = 64;
+/// What a program transposes, along the axis that it reads and along the one that it writes: whole lines of
+/// both, and so few places to write to that a processor knows their pages.
+constexpr int64_t readTile = 64, writtenTile = 32;
 /// Rows that one program reduces together, so that one waits for its sum while another is read.
 constexpr int64_t rowsAtOnce = 4;
 /// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
-/// Results of this many bytes are written past the caches: none of them would be there when it is read.
+/// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
 constexpr int64_t streamBytes = 32 << 20;
 
 int64_t bytesOf(Value tile) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
   return std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+}
+
+int64_t bytesOfAll(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getNumElements() * bytesOf(tile);
+}
+
+/// Elements between the first and the last one of a block.
+int64_t spanOf(BlockAttr block) {
+  int64_t span = 1;
+  for (auto [extent, stride] : llvm::zip(block.getShape(), block.getStrides()))
+    span += (BlockAttr::constant(extent).value_or(1) - 1) * std::abs(BlockAttr::constant(stride).value_or(0));
+  return span;
+}
+
+/// Bytes of a load, none of them counted twice; 0 where that is not simple.
+int64_t bytesRead(LoadOp load) {
+  MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+  if (!map.isSingleBlock())
+    return 0;
+  return std::min(bytesOfAll(load.getResult()), spanOf(map.front()) * bytesOf(load.getResult()));
 }
 
 /// Chooses for one kernel.
@@ -77,10 +98,12 @@ public:
       chooseRows();
     else
       chooseElements();
-    int64_t written = 0;
+    int64_t read = 0, written = 0;
     for (StoreOp store : stores)
-      written += cast<RankedTensorType>(store.getValue().getType()).getNumElements() * bytesOf(store.getValue());
-    if (dots.empty() && target.vectorBytes != 0 && written >= streamBytes)
+      written += bytesOfAll(store.getValue());
+    for (LoadOp load : loads)
+      read += bytesRead(load);
+    if (dots.empty() && target.vectorBytes != 0 && std::max(read, written) >= streamBytes)
       steps.push_back(StreamStepAttr::get(func.getContext()));
     return ScheduleAttr::get(func.getContext(), steps);
   }
@@ -274,13 +297,8 @@ private:
         combined *= axes.extent(axis);
     return combined <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
              MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
-             int64_t points = 1, span = 1;
-             for (auto [extent, stride] : llvm::zip(map.front().getShape(), map.front().getStrides())) {
-               int64_t count = BlockAttr::constant(extent).value_or(1);
-               points *= count;
-               span += (count - 1) * std::abs(BlockAttr::constant(stride).value_or(0));
-             }
-             return !map.isSingleBlock() || map.front().hasValid() || points > span;
+             int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
+             return !map.isSingleBlock() || map.front().hasValid() || points > spanOf(map.front());
            });
   }
 
@@ -319,9 +337,13 @@ private:
     llvm::DenseMap<Axis, int64_t> tiles;
     int64_t left = programElements;
     if (auto square = transposedAxes(parallel)) {
-      auto [rows, columns] = *square;
+      // The next program reads on where the last one ended.
+      auto [read, written] = *square;
       for (Axis axis : parallel)
-        grid(axis, axis == rows || axis == columns ? squareTile : 1);
+        if (axis != read && axis != written)
+          grid(axis, 1);
+      grid(written, writtenTile);
+      grid(read, readTile);
       return;
     }
     for (Axis axis : llvm::reverse(parallel)) {
@@ -339,7 +361,7 @@ private:
       if (!op || !op.getMap().isSingleBlock())
         return std::nullopt;
       for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
-        if (BlockAttr::constant(stride) == 1 && axes.extent(axis) >= squareTile && llvm::is_contained(parallel, axis))
+        if (BlockAttr::constant(stride) == 1 && axes.extent(axis) >= readTile && llvm::is_contained(parallel, axis))
           return axis;
       return std::nullopt;
     };

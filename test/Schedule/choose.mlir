@@ -175,9 +175,9 @@ kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, 
   kernel.return
 }
 
-// Squares of what is read along one axis and written along another.
+// Blocks of what is read along one axis and written along another, one after the other as they are read.
 // CHECK-LABEL: kernel.func @squares
-// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 64>, #kernel.grid_step<"j", 64>]>
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"j", 32>, #kernel.grid_step<"i", 64>]>
 // C-LABEL: kernel.func @squares
 // C-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>
 kernel.func @squares(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
@@ -189,7 +189,7 @@ kernel.func @squares(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
   kernel.return
 }
 
-// What is too large for any cache is written past them.
+// What is too large for any cache is read ahead of them and written past them.
 // CHECK-LABEL: kernel.func @large
 // CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4096>, #kernel.stream_step]>
 // C-LABEL: kernel.func @large
@@ -200,5 +200,18 @@ kernel.func @large(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glob
   %w = kernel.view %y map <[<[8388608] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8388608xf32, global>
   %t = kernel.load %v[%c0] axes ["i"] in_bounds [true] : !kernel.view<8388608xf32, global> -> tensor<8388608xf32>
   kernel.store %t, %w[%c0] in_bounds [true] : tensor<8388608xf32>, !kernel.view<8388608xf32, global>
+  kernel.return
+}
+
+// Of a sum over everything, what is read is too large.
+// CHECK-LABEL: kernel.func @everything
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.stream_step]>
+kernel.func @everything(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8388608] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8388608xf32, global>
+  %w = kernel.view %y map <[<[] strides []>]> : !kernel.buffer<f32, global> -> !kernel.view<f32, global>
+  %t = kernel.load %v[%c0] axes ["i"] in_bounds [true] : !kernel.view<8388608xf32, global> -> tensor<8388608xf32>
+  %s = kernel.reduce add %t dims [0] : tensor<8388608xf32> -> tensor<f32>
+  kernel.store %s, %w[] : tensor<f32>, !kernel.view<f32, global>
   kernel.return
 }

@@ -104,6 +104,20 @@ static void addBinary(std::vector<Case> &cases, BinaryKind kind, DType dtype) {
                    }});
 }
 
+/// Rows divided by one number each: common ones, and ones that hurt.
+static void addRowQuotients(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({"binary.div." + std::string(toString(dtype)) + ".rows", [=](Builder &b) {
+                     const int64_t rows = 256, columns = 53;
+                     const NodeId common = b.x(dtype, {rows, columns});
+                     const NodeId hurts =
+                         b.reshape(b.input(hurting(dtype, rows * columns, b.random)), {rows, columns});
+                     const NodeId by = b.reshape(b.input(hurting(dtype, rows, b.random)), {rows, 1});
+                     const NodeId repeated = b.expand(by, {rows, columns});
+                     return std::vector<NodeId>{b.binary(BinaryKind::Div, common, repeated),
+                                                b.binary(BinaryKind::Div, hurts, repeated)};
+                   }});
+}
+
 /// One dtype to every other.
 static void addCasts(std::vector<Case> &cases, DType from) {
   for (DType to : allDTypes)
@@ -206,6 +220,8 @@ void addElementwiseCases(std::vector<Case> &cases) {
     if (accepts(BinaryKind::Name, dtype))                                                          \
       addBinary(cases, BinaryKind::Name, dtype);
 #include "zyx/Graph/GraphOps.inc"
+  for (DType dtype : {DType::F32, DType::F64})
+    addRowQuotients(cases, dtype);
   for (DType dtype : allDTypes)
     addCasts(cases, dtype);
   addCastsOfTies(cases);

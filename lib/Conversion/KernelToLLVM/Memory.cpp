@@ -37,6 +37,7 @@ private:
   LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
   LogicalResult lower(MatrixMultiplyOp multiply);
+  void fetchAhead(Value from);
   void storePastCaches(Value bits, Value to, unsigned alignment);
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
@@ -268,7 +269,10 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
   Value bits;
   if (!load.getMask() && (contiguous || splat)) {
     Type access = splat ? getElementTypeOrSelf(stored) : stored;
-    bits = LLVM::LoadOp::create(builder, loc, access, address(*place, load.getIndices(), type), alignment);
+    Value from = address(*place, load.getIndices(), type);
+    if (load.getStream() && vector && contiguous)
+      fetchAhead(from);
+    bits = LLVM::LoadOp::create(builder, loc, access, from, alignment);
     if (splat)
       bits = vector::BroadcastOp::create(builder, loc, stored, bits);
   } else {
@@ -448,6 +452,14 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
                       address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));
   multiply.erase();
   return success();
+}
+
+/// What a processor fetches ahead by itself ends with a page. The address may be behind the buffer: that of
+/// a prefetch need not exist.
+void MemoryLowering::fetchAhead(Value from) {
+  Value ahead = LLVM::GEPOp::create(builder, loc, from.getType(), builder.getI8Type(), from,
+                                    ArrayRef<LLVM::GEPArg>{4096});
+  LLVM::Prefetch::create(builder, loc, ahead, /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
 /// Such a store must be aligned, which depends on the caller's buffer.

@@ -194,8 +194,10 @@ kernel.func @gather_half(%x: !kernel.buffer<f16, global>, %n: !kernel.buffer<i64
   kernel.return
 }
 
-// Past the caches goes what is aligned, and a fence behind it.
+// A page ahead is fetched. Past the caches goes what is aligned, and a fence behind it.
 // CHECK-LABEL: llvm.func internal @stream.body
+// CHECK:       %[[AHEAD:.*]] = llvm.getelementptr %{{.*}}[4096]
+// CHECK:       "llvm.intr.prefetch"(%[[AHEAD]])
 // CHECK:       llvm.ptrtoint
 // CHECK:       llvm.store {{.*}} {alignment = 64 : i64, nontemporal}
 // CHECK:       llvm.store {{.*}} {alignment = 4 : i64}
@@ -204,7 +206,7 @@ kernel.func @stream(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
   %ys = kernel.view %y map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
-  %v = kernel.load %xs[%c0] : !kernel.view<16xf32, global> -> vector<16xf32>
+  %v = kernel.load %xs[%c0] stream : !kernel.view<16xf32, global> -> vector<16xf32>
   kernel.store %v, %ys[%c0] stream : vector<16xf32>, !kernel.view<16xf32, global>
   kernel.return
 }

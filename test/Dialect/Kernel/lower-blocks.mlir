@@ -28,7 +28,7 @@ kernel.func @columns(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
 // Squares are read along their rows and written along their columns.
 // CHECK-LABEL: kernel.func @transposed
 // CHECK:       scf.for %[[I:.*]] = %c0 to %c8 step %c4 {
-// CHECK-COUNT-4: kernel.load {{.*}} -> vector<4xf32>
+// CHECK-COUNT-4: kernel.load {{.*}} stream : {{.*}} -> vector<4xf32>
 // CHECK:         vector.shuffle {{.*}} [0, 4, 2, 6]
 // CHECK:         vector.shuffle {{.*}} [1, 5, 3, 7]
 // CHECK:         vector.shuffle {{.*}} [0, 1, 4, 5]
@@ -43,17 +43,20 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32,
   kernel.return
 }
 
-// A row divided by one number: by its reciprocal, corrected twice, where no lane is out of range.
+// A row divided by one number: by its reciprocal, corrected, where no lane is out of range.
 // CHECK-LABEL: kernel.func @quotients
 // CHECK:       %[[D:.*]] = kernel.load {{.*}} -> f32
-// CHECK:       %[[ALL:.*]] = vector.reduction <and>
+// CHECK:       %[[FITS:.*]] = arith.cmpi ule
+// CHECK:       arith.select %[[FITS]]
+// CHECK:       %[[OUTSIDE:.*]] = vector.reduction <or>
 // CHECK:       %[[R:.*]] = arith.divf %{{.*}}, %[[D]] : f32
-// CHECK:       %[[RECIPROCAL:.*]] = vector.broadcast %[[R]]
-// CHECK:       scf.if %[[ALL]]
-// CHECK:         %[[Q:.*]] = arith.mulf %[[X:.*]], %[[RECIPROCAL]]
-// CHECK-COUNT-4: math.fma
-// CHECK:       } else {
+// CHECK:       scf.if %[[OUTSIDE]]
 // CHECK:         arith.divf {{.*}} : vector<4xf32>
+// CHECK:       } else {
+// CHECK:         %[[REST:.*]] = arith.mulf %[[X:.*]], %{{.*}} : vector<4xf32>
+// CHECK:         %[[Q:.*]] = math.fma %[[X]], %[[HIGH:.*]], %[[REST]]
+// CHECK:         %[[RESIDUE:.*]] = math.fma %[[Q]], %{{.*}}, %[[X]]
+// CHECK:         math.fma %[[RESIDUE]], %[[HIGH]], %[[Q]]
 // PLAIN-LABEL: kernel.func @quotients
 // PLAIN-NOT:   scf.if
 // PLAIN:       arith.divf {{.*}} : vector<4xf32>

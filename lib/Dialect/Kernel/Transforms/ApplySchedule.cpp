@@ -387,6 +387,7 @@ private:
 
   LogicalResult stream() {
     func.walk([](StoreOp store) { store.setStream(true); });
+    func.walk([](LoadOp load) { load.setStream(true); });
     return success();
   }
 

@@ -28,25 +28,26 @@ public:
         bitsElement(builder.getIntegerType(element.getWidth())), bitsType(type.clone(bitsElement)) {}
 
   Value divide(Value x, Value divisor) {
-    Value all = vector::ReductionOp::create(builder, loc, vector::CombiningKind::AND, areInside(x, divisor));
+    Value outside = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, areOutside(x, divisor));
+    // The reciprocal as a number and what it lacks.
     Value one = arith::ConstantOp::create(builder, loc, FloatAttr::get(element, 1.0));
-    Value reciprocal = splat(arith::DivFOp::create(builder, loc, one, divisor));
-    Value by = splat(divisor);
-    auto branch = scf::IfOp::create(builder, loc, TypeRange(type), all, /*withElseRegion=*/true);
+    Value inverse = arith::DivFOp::create(builder, loc, one, divisor);
+    Value minus = arith::NegFOp::create(builder, loc, divisor);
+    Value lack = math::FmaOp::create(builder, loc, inverse, minus, one);
+    Value low = splat(arith::MulFOp::create(builder, loc, lack, inverse)), high = splat(inverse);
+    auto branch = scf::IfOp::create(builder, loc, TypeRange(type), outside, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    // The first quotient is wrong by at most two units in the last place. One correction makes it one of
-    // the two numbers next to the true quotient, the next the nearer one (Markstein): its residue is
-    // exact, and the reciprocal is the correctly rounded one.
-    Value quotient = arith::MulFOp::create(builder, loc, x, reciprocal);
-    for (int round = 0; round < 2; ++round) {
-      Value minus = arith::NegFOp::create(builder, loc, quotient);
-      Value residue = math::FmaOp::create(builder, loc, minus, by, x);
-      quotient = math::FmaOp::create(builder, loc, residue, reciprocal, quotient);
-    }
-    scf::YieldOp::create(builder, loc, quotient);
+    scf::YieldOp::create(builder, loc, arith::DivFOp::create(builder, loc, x, splat(divisor)).getResult());
     builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, loc, arith::DivFOp::create(builder, loc, x, by).getResult());
+    // The first quotient is one of the two numbers next to the true one: what it is rounded from is
+    // wrong by no more than a few 2^-2p of it. A correction then gives the nearer one (Markstein): the
+    // residue is exact, and `inverse` is the correctly rounded reciprocal.
+    Value rest = arith::MulFOp::create(builder, loc, x, low);
+    Value quotient = math::FmaOp::create(builder, loc, x, high, rest);
+    Value residue = math::FmaOp::create(builder, loc, quotient, splat(minus), x);
+    Value corrected = math::FmaOp::create(builder, loc, residue, high, quotient);
+    scf::YieldOp::create(builder, loc, corrected);
     return branch.getResult(0);
   }
 
@@ -68,24 +69,25 @@ private:
     return (bias + exponent) << mantissa;
   }
 
-  /// Lanes whose magnitude is within the range; positive zero is right, too. None where the divisor is not.
-  Value areInside(Value x, Value divisor) {
+  /// Lanes whose magnitude is not within the range; positive zero is right, too. All where the divisor is not
+  /// within its range, but lanes of a NaN, which come out as NaN either way.
+  Value areOutside(Value x, Value divisor) {
     Range range = rangeOf(element);
     int64_t magnitude = element.isF64() ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
     auto width = [&](int exponent) { return power(exponent) - power(-exponent); };
     Value divisorBits = arith::BitcastOp::create(builder, loc, bitsElement, divisor);
     Value divisorSize = arith::AndIOp::create(builder, loc, divisorBits, scalar(magnitude));
     Value above = arith::SubIOp::create(builder, loc, divisorSize, scalar(power(-range.divisor)));
-    Value divisorFits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, above,
-                                              scalar(width(range.divisor)));
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, above, scalar(width(range.divisor)));
+    // Chosen once for all vectors that are divided.
+    Value limit = arith::SelectOp::create(builder, loc, fits, scalar(width(range.dividend) + 1), scalar(0));
+    Value right = arith::SelectOp::create(builder, loc, fits, scalar(0), scalar(-1));
     Value bits = arith::BitcastOp::create(builder, loc, bitsType, x);
     Value size = arith::AndIOp::create(builder, loc, bits, constant(magnitude));
     Value distance = arith::SubIOp::create(builder, loc, size, constant(power(-range.dividend)));
-    Value within = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, distance,
-                                         constant(width(range.dividend)));
-    Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constant(0));
-    Value inside = arith::OrIOp::create(builder, loc, within, isZero);
-    return arith::AndIOp::create(builder, loc, inside, splat(divisorFits));
+    Value beyond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, distance, splat(limit));
+    Value wrong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bits, splat(right));
+    return arith::AndIOp::create(builder, loc, beyond, wrong);
   }
 
   OpBuilder &builder;

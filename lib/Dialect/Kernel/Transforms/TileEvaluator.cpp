@@ -245,7 +245,10 @@ FailureOr<Value> TileEvaluator::evaluateLoad(LoadOp load, Point &point) {
       vectorDim = dim;
   }
   Value other = load.getOther() ? mapping.lookupOrDefault(load.getOther()) : Value();
-  return loadAt(mapping.lookupOrDefault(load.getView()), indices, other, vectorDim, point, loc);
+  Value read = loadAt(mapping.lookupOrDefault(load.getView()), indices, other, vectorDim, point, loc);
+  if (auto whole = read.getDefiningOp<LoadOp>())
+    whole.setStream(load.getStream());
+  return read;
 }
 
 Value TileEvaluator::evaluateMemory(Value tile, Point &point) {

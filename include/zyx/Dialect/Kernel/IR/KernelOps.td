@@ -171,18 +171,19 @@ def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments, DeclareOpInterf
     have none outside. In the lowered form the result is a scalar, or a vector along the innermost
     dimension, whose lanes are read where `mask` is set.
 
-    `axes` names the dimensions of a tile for schedules; equal names are one axis.
+    `axes` names the dimensions of a tile for schedules; equal names are one axis. `stream` says that what
+    lies behind the elements is read soon, and that no cache has it: a machine may fetch ahead.
 
     `%t = kernel.load %x[%m, %k] axes ["m", "k"] : !kernel.view<256x64xf32, global> -> tensor<8x64xf32>`
     `%v = kernel.load %x[%i] mask %lanes : !kernel.view<1000xf32, global> -> vector<16xf32>`
   }];
   let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Optional<AnyType>:$mask,
     Optional<Kernel_Scalar>:$other, OptionalAttr<StrArrayAttr>:$axes,
-    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds, UnitAttr:$stream);
   let results = (outs Kernel_Value:$result);
   let assemblyFormat = [{
     $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?
-    (`axes` $axes^)? (`in_bounds` $in_bounds^)? attr-dict `:` type($view) `->` type($result)
+    (`axes` $axes^)? (`in_bounds` $in_bounds^)? (`stream` $stream^)? attr-dict `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
