@@ -28,7 +28,7 @@ kernel.func @columns(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
 // Squares are read along their rows and written along their columns.
 // CHECK-LABEL: kernel.func @transposed
 // CHECK:       scf.for %[[I:.*]] = %c0 to %c8 step %c4 {
-// CHECK-COUNT-4: kernel.load {{.*}} stream : {{.*}} -> vector<4xf32>
+// CHECK-COUNT-4: kernel.load %{{[^ ]*}}[{{[^ ]*}}, {{[^ ]*}}] : {{.*}} -> vector<4xf32>
 // CHECK:         vector.shuffle {{.*}} [0, 4, 2, 6]
 // CHECK:         vector.shuffle {{.*}} [1, 5, 3, 7]
 // CHECK:         vector.shuffle {{.*}} [0, 1, 4, 5]

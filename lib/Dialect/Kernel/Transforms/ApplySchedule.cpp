@@ -387,7 +387,9 @@ private:
 
   LogicalResult stream() {
     func.walk([](StoreOp store) { store.setStream(true); });
-    func.walk([](LoadOp load) { load.setStream(true); });
+    // Beside as many writes, fetching ahead gained nothing that could be measured.
+    bool combines = func.walk([](ReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    func.walk([&](LoadOp load) { load.setStream(combines); });
     return success();
   }
 

@@ -208,7 +208,7 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
 }
 
 def Kernel_StreamStepAttr : Kernel_Attr<"StreamStep", "stream_step"> {
-  let summary = "Fetch ahead of what is read, and write results past the caches: nobody reads them soon";
+  let summary = "Fetch ahead of what is combined, and write results past the caches: nobody reads them soon";
 }
 
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
