@@ -328,6 +328,13 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                      return std::vector<NodeId>{b.reduce(ReduceKind::Add, y, {0}),
                                                 b.reduce(ReduceKind::Add, y, {1})};
                    }});
+  // Kernels that touch nothing are one, whatever they would write.
+  cases.push_back({"graph.zero-size-roles", [](Builder &b) {
+                     const NodeId x = b.x(DType::I64, {0});
+                     const NodeId y = b.unary(UnaryKind::Abs, x), i = b.iota({DType::I64, {1}}, 0);
+                     const NodeId z = b.scatter(graph::ScatterKind::Min, y, i, i, 0);
+                     return std::vector<NodeId>{b.mul(z, x), b.unary(UnaryKind::Not, y)};
+                   }});
   cases.push_back({"graph.extent-1", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {1, 1, 7}), y = b.x(DType::F32, {1, 1, 7});
                      return std::vector<NodeId>{b.add(x, y), b.reduce(ReduceKind::Add, x, {0}),

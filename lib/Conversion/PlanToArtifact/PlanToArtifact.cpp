@@ -160,7 +160,8 @@ private:
   }
 
   uint32_t addKernel(kernel::FuncOp kernel, const artifact::Launch &launch, uint32_t numWritten) {
-    auto [it, isNew] = kernels.try_emplace(kernel, result.kernels.size());
+    // One that touches nothing may be launched for an output here and for an input there.
+    auto [it, isNew] = kernels.try_emplace({kernel, numWritten}, result.kernels.size());
     if (!isNew)
       return it->second;
     artifact::SourceLocation location;
@@ -189,7 +190,8 @@ private:
   SymbolTable symbols;
   FuncOp func;
   llvm::DenseMap<Value, uint32_t> buffers, commands;
-  llvm::DenseMap<Operation *, uint32_t> kernels;
+  /// By what they write, too.
+  llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
 };
 
 } // namespace

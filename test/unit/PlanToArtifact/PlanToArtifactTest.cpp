@@ -103,6 +103,40 @@ TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {
   EXPECT_THAT(a.commands[3].wait, ElementsAre(1, 2));
 }
 
+TEST(PlanToArtifactTest, AKernelIsOneForEachNumberOfBuffersThatItWrites) {
+  // One that touches nothing, because its tensors have no elements, is merged with others like it.
+  Result<Artifact> result = convert(std::string(kernels) + R"(
+    plan.func @main(%x: !plan.buffer<f32[0]> {plan.input = "x"}, %y: !plan.buffer<f32[0]> {plan.output = "y"},
+                    %z: !plan.buffer<f32[0]> {plan.output = "z"}) {
+      %0 = plan.launch @k ins(%x : !plan.buffer<f32[0]>) outs(%y : !plan.buffer<f32[0]>)
+      %1 = plan.launch @k outs(%y, %z : !plan.buffer<f32[0]>, !plan.buffer<f32[0]>) wait(%0)
+      %2 = plan.launch @k ins(%x : !plan.buffer<f32[0]>) outs(%z : !plan.buffer<f32[0]>) wait(%1)
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  ASSERT_EQ(result->kernels.size(), 2u);
+  EXPECT_EQ(result->kernels[0].numWritten, 1u);
+  EXPECT_EQ(result->kernels[1].numWritten, 2u);
+  EXPECT_EQ(result->kernels[1].symbol, "k");
+  EXPECT_EQ(std::get<Launch>(result->commands[2].action).kernel, 0u);
+}
+
+TEST(PlanToArtifactTest, PrivateMemoryIsOnTheStack) {
+  Result<Artifact> result = convert(R"(
+    kernel.func @k(%y: !kernel.buffer<f32, global>) {
+      %a = kernel.alloc : <3x5xf32, private>
+      %b = kernel.alloc : <100xi1, private>
+      kernel.return
+    }
+    plan.func @main(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+      %0 = plan.launch @k outs(%y : !plan.buffer<f32[4]>)
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  // Each begins at a multiple of 64 bytes.
+  EXPECT_EQ(result->kernels[0].stackBytes, 64u + 128u);
+}
+
 TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
   EXPECT_THAT(convert(kernels).status().message(),
               HasSubstr("an artifact holds one entry, and the module has 0"));
