@@ -32,7 +32,7 @@ constexpr int64_t nearRows = 2048;
 /// Rows of a tile up to which the left factor is read as it lies, however far apart they are: so many lines at
 /// one place of the first cache stay there.
 constexpr int64_t mostRowsInPlace = 8;
-/// What it takes to copy a vector, in cycles.
+/// What it takes to read a vector of a factor for the first time, and to copy it, in cycles.
 constexpr double packCycles = 8;
 /// A product this small is not worth cutting for another thread.
 constexpr double smallestFlops = 1e6;
@@ -261,7 +261,7 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   int64_t mostColumns = std::max<int64_t>(rhsBudget / columnBytes / plan.columns, 1) * plan.columns;
   double flops = 2.0 * m * n * k * facts.batches;
   // As many as cores, or a multiple: cut so that the largest one takes the least time, which is that of its
-  // products, of what it packs and of its rows of the left factor.
+  // products, of its columns of the right factor, packed or not, and of its rows of the left one.
   int64_t programs = flops < smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
   int64_t across = 1, down = 1;
   double least = 0;
@@ -270,7 +270,7 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
     if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
       continue;
     double width = share(n, a, plan.columns, lanes), height = share(m, d, plan.rows);
-    double cost = (width * height / 2 + (plan.packRhs ? packCycles * width : 0)) / lanes + height / 2;
+    double cost = (width * height / 2 + packCycles * width) / lanes + height / 2;
     cost *= llvm::divideCeil(a * d, programs);
     if (least == 0 || cost <= least) {
       least = cost;

@@ -39,10 +39,10 @@ kernel.func @moments(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
   kernel.return
 }
 
-// A dot's sums stay in registers, and so does what follows it.
+// A dot's sums stay in registers, and so does what follows it; two steps of the contraction are a round.
 // CHECK-LABEL: kernel.func @dot
-// CHECK:       %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0 to %c64 step %c1 iter_args
-// CHECK-COUNT-4: math.fma {{.*}} : vector<16xf32>
+// CHECK:       %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0 to %c64 step %c2 iter_args
+// CHECK-COUNT-8: math.fma {{.*}} : vector<16xf32>
 // CHECK:       arith.maximumf %[[SUMS]]#0
 // CHECK:       arith.maximumf %[[SUMS]]#3
 kernel.func @dot(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {

@@ -84,7 +84,19 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
     }
     return sums;
   };
-  FailureOr<Accumulators> sums = emitLoop(0, *depth, 1, accs, loc, step);
+  // A long contraction in rounds of two steps, where none is left over.
+  constexpr int64_t longDepth = 16;
+  int64_t steps = depth->constant && *depth->constant >= longDepth && *depth->constant % 2 == 0 ? 2 : 1;
+  auto round = [&](Value i, Accumulators sums) -> FailureOr<Accumulators> {
+    for (int64_t s = 0; s < steps; ++s) {
+      FailureOr<Accumulators> next = step(evaluator.addIndex(i, evaluator.constantIndex(s, loc), loc), sums);
+      if (failed(next))
+        return failure();
+      sums = *next;
+    }
+    return sums;
+  };
+  FailureOr<Accumulators> sums = emitLoop(0, *depth, steps, accs, loc, round);
   if (failed(sums))
     return failure();
   Block2D result(rows);
@@ -156,7 +168,8 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
   }
 
   allocate(dot.getResult());
-  int64_t blockVectors = std::clamp<int64_t>(vectors, 1, 2);
+  int64_t mostVectors = machine.vectorRegisters >= 32 && vectors % 4 == 0 ? 4 : 2;
+  int64_t blockVectors = std::clamp<int64_t>(vectors, 1, mostVectors);
   int64_t blockRows = std::clamp<int64_t>((registersLeft - blockVectors) / blockVectors, 1, 8);
   // Surplus rows of the grid's last program must not be read.
   if (!rows->constant)
@@ -208,7 +221,7 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
     int64_t whole = rowTile - rowTile % blockRows;
     if (failed(emitLoop(0, {whole, {}}, blockRows, {}, loc, pieces(blockRows))))
       return failure();
-    return emitLoop(whole, {rowTile, {}}, 1, {}, loc, pieces(1));
+    return emitLoop(whole, {rowTile, {}}, blockRows, {}, loc, pieces(rowTile - whole));
   };
   std::function<LogicalResult(unsigned, Point)> overBatches = [&](unsigned dim, Point at) -> LogicalResult {
     if (dim + 2 == rank)
