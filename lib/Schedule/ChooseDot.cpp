@@ -157,6 +157,8 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
     return std::nullopt;
   // The right factor of a program takes half of the second cache; rows of the left one pass through it.
   int64_t mostColumns = llvm::alignDown(target.l2Bytes / 2 / rowBytes, tile);
+  if (mostColumns == 0)
+    return std::nullopt;
   int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < smallestFlops
                          ? 1
                          : llvm::divideCeil(target.cores, facts.batches);

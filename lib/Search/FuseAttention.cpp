@@ -93,6 +93,18 @@ private:
   /// The factors of the rows with the shape of the result.
   SmallVector<Value> factors;
   double scale = 1;
+
+  /// Not f16: what was divided before it was added may fit where the sum does not.
+  Type sumElement() {
+    Type element = typeOf(found.output.getResult()).getElementType();
+    return element.isF16() ? builder.getF32Type() : element;
+  }
+  Value castTo(Type element, Value value) {
+    RankedTensorType type = typeOf(value);
+    return type.getElementType() == element
+               ? value
+               : CastOp::create(builder, loc, type.clone(element), value).getResult();
+  }
 };
 
 } // namespace
@@ -114,7 +126,7 @@ std::optional<Value> DivisionMover::spreadOverResult(Value factor,
   if (!sourceDims)
     return std::nullopt;
   Value source = getViewSource(factor);
-  RankedTensorType type = typeOf(source), result = typeOf(found.output.getResult());
+  RankedTensorType type = typeOf(source), result = typeOf(found.output.getResult()).clone(sumElement());
   SmallVector<int64_t> numbers, kept, order, ones;
   for (auto [dim, extent] : llvm::enumerate(type.getShape()))
     if (extent != 1) {
@@ -186,16 +198,26 @@ Value DivisionMover::cloneOutput() {
   for (OpOperand *operand : llvm::reverse(found.weights)) {
     Operation *op = operand->getOwner();
     if (!llvm::is_contained(found.beside, operand)) {
+      const bool isProduct = op->getResult(0) == found.output.getX();
       IRMapping mapping;
-      mapping.map(operand->get(), value);
-      value = builder.clone(*op, mapping)->getResult(0);
+      if (isProduct)
+        for (Value factor : op->getOperands())
+          mapping.map(factor, castTo(sumElement(), factor == operand->get() ? value : factor));
+      else
+        mapping.map(operand->get(), value);
+      Operation *copy = builder.clone(*op, mapping);
+      value = copy->getResult(0);
+      if (isProduct)
+        value.setType(typeOf(value).clone(sumElement()));
     } else if (operand == found.beside.back() && scale != 1) {
       value = multiply(value, scale);
     }
   }
   IRMapping mapping;
   mapping.map(found.output.getX(), value);
-  return builder.clone(*found.output, mapping)->getResult(0);
+  Value sum = builder.clone(*found.output, mapping)->getResult(0);
+  sum.setType(typeOf(sum).clone(sumElement()));
+  return sum;
 }
 
 void DivisionMover::run() {
@@ -208,7 +230,8 @@ void DivisionMover::run() {
   for (auto [operand, factor] : llvm::zip_equal(found.beside, factors))
     result = BinaryOp::create(builder, loc, cast<BinaryOp>(operand->getOwner()).getKind(), result,
                               factor);
-  found.output.getResult().replaceAllUsesWith(result);
+  found.output.getResult().replaceAllUsesWith(
+      castTo(typeOf(found.output.getResult()).getElementType(), result));
 }
 
 void zyx::search::divideAfterwards(Block &block) {

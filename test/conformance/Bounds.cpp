@@ -51,6 +51,24 @@ static double smallestOf(DType dtype) {
   }
 }
 
+/// From where on a cast gives no number; infinity where none is that large.
+static double overflowOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return 65520;
+  case DType::BF16:
+    return 0x1.ffp127;
+  case DType::F32:
+    return 0x1.ffffffp127;
+  case DType::F8E4M3FN:
+    return 464;
+  case DType::F8E5M2:
+    return 61440;
+  default:
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 static bool isTranscendental(UnaryKind kind) {
   switch (kind) {
   case UnaryKind::Exp:
@@ -426,8 +444,17 @@ std::optional<NodeId> Bounds::cast(NodeId y, const Node &node) {
                     b.select(exact, zero, b.like(*e, 1)), zero);
   if (from == DType::Bool)
     return e;
-  if (isFloat(to))
-    return b.add(*e, rounding(y, 2));
+  if (isFloat(to)) {
+    const NodeId own = b.add(*e, rounding(y, 2));
+    if (!isFloat(from) || overflowOf(to) >= overflowOf(from))
+      return own;
+    // The value and the computed one may lie on two sides of it.
+    const NodeId size = magnitude(x), limit = b.like(size, overflowOf(to));
+    const NodeId isBeyond = b.binary(BinaryKind::Ge, b.add(size, *e), limit);
+    const NodeId isWithin = b.binary(BinaryKind::Le, b.sub(size, *e), limit);
+    const NodeId free = b.like(own, std::numeric_limits<double>::infinity());
+    return b.select(exact, own, b.select(isBeyond, b.select(isWithin, free, own), own));
+  }
   if (isFloat(from))
     return b.select(exact, zero, b.add(*e, b.like(*e, 1)));
   return taint(node, y);

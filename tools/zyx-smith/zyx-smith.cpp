@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -191,6 +192,14 @@ int main(int argc, char **argv) {
     settings.devices = {"cpu", "c"};
   if (settings.ways.empty())
     settings.ways = {Optimise::Default, Optimise::None, Optimise::Schedules};
+  if (std::error_code error; !settings.folder.empty()) {
+    std::filesystem::create_directories(settings.folder, error);
+    if (error) {
+      std::fprintf(stderr, "zyx-smith: cannot make %s: %s\n", settings.folder.c_str(),
+                   error.message().c_str());
+      return 2;
+    }
+  }
   std::vector<Column> columns;
   for (const std::string &device : settings.devices)
     for (Optimise way : settings.ways)

@@ -53,6 +53,7 @@ private:
   Value keep(Value tile);
   void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
+  void restoreEmptyRows(MutableArrayRef<Value> results);
   void replace(ValueRange results);
 
   Block &scope;
@@ -304,7 +305,7 @@ void OnlineLoop::replace(ValueRange results) {
   late.insert(max.getResult());
   for (Operation *sum : sums)
     late.insert(sum->getResult(0));
-  Operation *end = results.front().getDefiningOp();
+  Operation *end = results.back().getDefiningOp();
   SmallVector<Operation *> moved;
   for (Operation &op : llvm::make_range(scope.begin(), dependent.back()->getIterator()))
     if (!llvm::is_contained(dependent, &op) &&
@@ -319,6 +320,21 @@ void OnlineLoop::replace(ValueRange results) {
     sum->getResult(0).replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(dependent))
     op->erase();
+}
+
+/// A row whose every element is minus infinity has no distances to its maximum, so its sums are NaN.
+void OnlineLoop::restoreEmptyRows(MutableArrayRef<Value> results) {
+  Value row = results.front();
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, row,
+                                       splat(typeOf(row), -infinity));
+  Value factor = arith::SelectOp::create(
+      builder, loc, isNone, splat(typeOf(row), std::numeric_limits<double>::quiet_NaN()),
+      splat(typeOf(row), 1));
+  for (auto [sum, result] : llvm::zip_equal(sums, results.drop_front()))
+    result = arith::MulFOp::create(
+        builder, loc, result,
+        spread(widen(factor, elementOf(result)), result, sum->getResult(0)));
 }
 
 LogicalResult OnlineLoop::run() {
@@ -336,7 +352,9 @@ LogicalResult OnlineLoop::run() {
     loop = emitLoop(whole, extent, extent - whole, loop->getResults());
   if (failed(loop))
     return failure();
-  replace(loop->getResults());
+  SmallVector<Value> results(loop->getResults());
+  restoreEmptyRows(results);
+  replace(results);
   return success();
 }
 

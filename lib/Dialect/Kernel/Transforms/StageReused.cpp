@@ -80,7 +80,14 @@ private:
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &block || endsPhase(def))
       return false;
-    return isDear(def) || llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
+    // Once for each: the ways through a chain of squares double with every one.
+    auto [entry, isNew] = dear.try_emplace(value, false);
+    if (!isNew)
+      return entry->second;
+    const bool result =
+        isDear(def) ||
+        llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
+    return dear[value] = result;
   }
 
   bool worthKeeping(Value value) {
@@ -113,6 +120,7 @@ private:
   Block &block;
   int64_t left;
   llvm::DenseMap<Operation *, unsigned> phases;
+  llvm::DenseMap<Value, bool> dear;
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
 };
 

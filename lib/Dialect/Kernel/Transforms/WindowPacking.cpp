@@ -279,6 +279,10 @@ private:
     Value begin = add(place, times(at, step)), value;
     auto type = VectorType::get(lanes, cast<ViewType>(memory.getType()).getElementType());
     for (int64_t piece = 0; piece < step; ++piece) {
+      // Up to the last element that is taken, behind which no memory may be.
+      int64_t wanted = (lanes - 1) * step + 1 - piece * lanes;
+      if (wanted <= 0)
+        break;
       Value mask;
       if (!isWhole) {
         // Between the first and the last element that exist all memory does.
@@ -288,8 +292,8 @@ private:
       } else if (isPartial) {
         Value length = subtract(times(subtract(end, at), step), constant(step - 1));
         mask = lanesInside(constant(0), piece * lanes, length);
-      } else if (piece + 1 == step && step > 1) {
-        mask = lanesInside(constant(0), 0, constant(lanes - step + 1));
+      } else if (wanted < lanes) {
+        mask = lanesInside(constant(0), 0, constant(wanted));
       }
       Value read = LoadOp::create(b, loc, type, memory, add(begin, constant(piece * lanes)), mask, mask ? other : Value(),
                                   ArrayAttr(), DenseBoolArrayAttr());

@@ -76,6 +76,10 @@ uint64_t stackBytesOf(const Artifact &artifact) {
   return most + frames;
 }
 
+/// What the calls between a run and its kernels take, so that a thread that may begin a run finds room
+/// where it begins a kernel, too.
+constexpr uint64_t ownFrames = 16 << 10;
+
 class StepReplay : public HostReplay {
 public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
@@ -136,10 +140,10 @@ public:
   }
 
   Status run(std::span<uint64_t> nanoseconds) override {
-    if (const size_t room = stackRoom(); room < stackBytes)
+    if (const size_t room = stackRoom(); room < stackBytes + ownFrames)
       return Status::outOfMemory("the stack of the calling thread has " + std::to_string(room) +
                                  " bytes left, and kernels of '" + name + "' need " +
-                                 std::to_string(stackBytes));
+                                 std::to_string(stackBytes + ownFrames));
     std::ranges::fill(nanoseconds, 0);
     lastTime = Clock::now();
     runSteps(0, steps.size(), nanoseconds);
