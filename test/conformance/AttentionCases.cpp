@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace zyx::conformance {
@@ -195,8 +196,38 @@ static void addSizes(std::vector<Case> &cases) {
           {.dtype = dtype, .mask = mask});
 }
 
+/// Sums that f16 cannot hold before they are divided.
+static NodeId averageOfMany(Builder &b) {
+  const NodeId q = b.mul(b.x(DType::F16, {8, 16}), b.splat(DType::F16, {8, 16}, 0));
+  const NodeId k = b.x(DType::F16, {1024, 16});
+  const NodeId v = b.add(b.x(DType::F16, {1024, 16}), b.splat(DType::F16, {1024, 16}, 100));
+  const NodeId scores = b.matmul(q, b.permute(k, {1, 0}), DType::F16);
+  const NodeId largest = b.back(b.reduce(ReduceKind::Max, scores, {1}), 1, 1024);
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, largest));
+  const NodeId w = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {1}), 1, 1024));
+  return b.matmul(w, v, DType::F16);
+}
+
+/// A row without any weight, its sums themselves results: the distance of two infinities is NaN.
+static std::vector<NodeId> sumsOfNothing(Builder &b) {
+  std::vector<double> mask(size_t(8) * 256, 0);
+  std::fill_n(mask.begin() + 2 * 256, 256, -inf);
+  std::fill_n(mask.begin() + 5 * 256, 200, -inf);
+  const NodeId q = b.x(DType::F32, {8, 16}), k = b.x(DType::F32, {256, 16});
+  const NodeId v = b.x(DType::F32, {256, 16});
+  const NodeId scores = b.add(b.matmul(q, b.permute(k, {1, 0}), DType::F32),
+                              b.input(makeTensor(DType::F32, {8, 256}, mask)));
+  const NodeId max = b.reduce(ReduceKind::Max, scores, {1});
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(max, 1, 256)));
+  const NodeId sum = b.reduce(ReduceKind::Add, e, {1});
+  return {b.matmul(e, v, DType::F32), b.add(b.unary(UnaryKind::Log, sum), max)};
+}
+
 /// Rows that are masked from end to end or up to late keys, and what is no number.
 static void addHurting(std::vector<Case> &cases) {
+  cases.push_back({"attention.f16.many-keys",
+                   [](Builder &b) { return std::vector<NodeId>{averageOfMany(b)}; }});
+  cases.push_back({"attention.f32.masked-sums", sumsOfNothing});
   auto given = [](Builder &b, const Shape &shape, double value,
                   const std::function<double(int64_t, int64_t, double)> &change) {
     std::vector<double> all(static_cast<size_t>(shape[0] * shape[1]));

@@ -388,6 +388,13 @@ void addCompositionCases(std::vector<Case> &cases) {
   addRows(cases, "rms-norm", rmsNorm);
   addRows(cases, "log-sum-exp", logSumExp);
   addHurtingSoftmax(cases);
+  cases.push_back({"chain.squares", [](Builder &b) {
+                     // Every square has its operand twice: 2^40 ways from the end to the beginning.
+                     NodeId y = b.x(DType::F32, {8, 64});
+                     for (int i = 0; i < 40; ++i)
+                       y = b.mul(y, y);
+                     return std::vector<NodeId>{b.sub(y, b.back(b.reduce(ReduceKind::Max, y, {1}), 1, 64))};
+                   }});
   addMatmuls(cases);
   for (DType dtype : {DType::F32, DType::BF16})
     for (const bool causal : {false, true})

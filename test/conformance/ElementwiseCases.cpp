@@ -113,8 +113,14 @@ static void addRowQuotients(std::vector<Case> &cases, DType dtype) {
                          b.reshape(b.input(hurting(dtype, rows * columns, b.random)), {rows, columns});
                      const NodeId by = b.reshape(b.input(hurting(dtype, rows, b.random)), {rows, 1});
                      const NodeId repeated = b.expand(by, {rows, columns});
+                     // Zeros among numbers that are divided the short way.
+                     const NodeId zero = b.like(common, 0);
+                     const NodeId half =
+                         b.select(b.binary(BinaryKind::Gt, common, zero), common, zero);
+                     const NodeId usual = b.expand(b.x(dtype, {rows, 1}), {rows, columns});
                      return std::vector<NodeId>{b.binary(BinaryKind::Div, common, repeated),
-                                                b.binary(BinaryKind::Div, hurts, repeated)};
+                                                b.binary(BinaryKind::Div, hurts, repeated),
+                                                b.binary(BinaryKind::Div, half, usual)};
                    }});
 }
 

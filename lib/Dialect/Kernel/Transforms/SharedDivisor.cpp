@@ -69,8 +69,9 @@ private:
     return (bias + exponent) << mantissa;
   }
 
-  /// Lanes whose magnitude is not within the range; positive zero is right, too. All where the divisor is not
-  /// within its range, but lanes of a NaN, which come out as NaN either way.
+  /// Lanes whose magnitude is not within the range; positive zero is right, too, where the divisor is
+  /// positive: by a negative one the sum that the quotient is may be of two zeros of different signs. All
+  /// where the divisor is not within its range, but lanes of a NaN, which come out as NaN either way.
   Value areOutside(Value x, Value divisor) {
     Range range = rangeOf(element);
     int64_t magnitude = element.isF64() ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
@@ -81,7 +82,9 @@ private:
     Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, above, scalar(width(range.divisor)));
     // Chosen once for all vectors that are divided.
     Value limit = arith::SelectOp::create(builder, loc, fits, scalar(width(range.dividend) + 1), scalar(0));
-    Value right = arith::SelectOp::create(builder, loc, fits, scalar(0), scalar(-1));
+    Value isPositive = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, divisorBits, scalar(0));
+    Value zeroIsRight = arith::AndIOp::create(builder, loc, fits, isPositive);
+    Value right = arith::SelectOp::create(builder, loc, zeroIsRight, scalar(0), scalar(-1));
     Value bits = arith::BitcastOp::create(builder, loc, bitsType, x);
     Value size = arith::AndIOp::create(builder, loc, bits, constant(magnitude));
     Value distance = arith::SubIOp::create(builder, loc, size, constant(power(-range.dividend)));
