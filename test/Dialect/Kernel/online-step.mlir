@@ -31,9 +31,14 @@
 // CHECK:         scf.yield %[[LARGER]], %[[TOTAL]], %[[DOT]]
 // CHECK:       %[[REST:.*]]:3 = scf.for %{{.*}} = %c16 to %c18 step %c2 iter_args(%{{.*}} = %[[MAIN]]#0, %{{.*}} = %[[MAIN]]#1, %{{.*}} = %[[MAIN]]#2)
 // CHECK:         kernel.dot {{.*}} : tensor<8x2xf32, #kernel.memory<private>>, tensor<2x4xf32> -> tensor<8x4xf32>
-// CHECK:       %[[LOG:.*]] = math.log %[[REST]]#1
-// CHECK:       %[[DIVISOR:.*]] = kernel.broadcast %[[REST]]#1
-// CHECK:       %[[Y:.*]] = arith.divf %[[REST]]#2, %[[DIVISOR]]
+// CHECK:       %[[EMPTY:.*]] = arith.cmpf oeq, %[[REST]]#0, %[[NONE]]
+// CHECK:       %[[FACTOR:.*]] = arith.select %[[EMPTY]], %{{.*}}, %{{.*}}
+// CHECK:       %[[LSUM:.*]] = arith.mulf %[[REST]]#1,
+// CHECK:       %[[FACTORS:.*]] = kernel.broadcast %[[FACTOR]] dims [0] : tensor<8xf32> -> tensor<8x4xf32>
+// CHECK:       %[[ASUM:.*]] = arith.mulf %[[REST]]#2, %[[FACTORS]]
+// CHECK:       %[[LOG:.*]] = math.log %[[LSUM]]
+// CHECK:       %[[DIVISOR:.*]] = kernel.broadcast %[[LSUM]]
+// CHECK:       %[[Y:.*]] = arith.divf %[[ASUM]], %[[DIVISOR]]
 // CHECK:       kernel.store %[[Y]]
 // CHECK:       %[[LSE:.*]] = arith.addf %[[REST]]#0, %[[LOG]]
 // CHECK:       kernel.store %[[LSE]]
