@@ -33,6 +33,7 @@ constexpr const char *help =
     "                    legal ones\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
+    "  --max-refused=N   fail where more cases are refused\n"
     "  --batch=N         cases in one graph (default: 48)\n"
     "  --jobs=N          processes (default: 2)\n"
     "  --exhaustive      every unary function on every f32: minutes for each that the filters name\n"
@@ -40,7 +41,8 @@ constexpr const char *help =
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
     "  --report=FILE     write each verdict, for utils/conformance.py\n"
     "  --verbose         print every refusal, not one for each reason\n"
-    "Exits with 1 if an answer is wrong or a case crashes, with 2 if a filter names no case.\n";
+    "Exits with 1 if an answer is wrong, a case crashes or too many are refused, with 2 if a filter\n"
+    "names no case.\n";
 
 struct Settings {
   std::string device = "cpu", isa = "native";
@@ -53,6 +55,7 @@ struct Settings {
   RunOptions run;
   std::string report;
   bool list = false, coverage = false, exhaustive = false, verbose = false;
+  size_t maxRefused = SIZE_MAX;
 };
 
 bool parseOption(const tools::Argument &option, Settings &settings) {
@@ -68,6 +71,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     settings.optimise = *parseOptimise(value);
   else if (name == "--filter")
     settings.filters.emplace_back(value);
+  else if (name == "--max-refused")
+    return tools::parseNumber(value, settings.maxRefused);
   else if (name == "--batch")
     return tools::parsePositive(value, settings.run.batch);
   else if (name == "--jobs")
@@ -154,8 +159,9 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
   }
   for (const auto &[function, largest] : ulps)
     std::printf("%-12s at most %lld ULP\n", function.c_str(), static_cast<long long>(largest));
-  const bool good =
-      counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 && verdicts.size() == cases.size();
+  const bool good = counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 &&
+                    counts[Outcome::Refused] <= settings.maxRefused &&
+                    verdicts.size() == cases.size();
   const std::string isa = settings.isa == "native" ? "" : ", isa=" + settings.isa;
   std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",

@@ -36,7 +36,7 @@ constexpr const char *help =
     "  --max-refused=N  fail where more graphs of one device and way are refused\n"
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
     "  --print          print the graph of --seed, and run nothing\n"
-    "Exits with 1 if an answer is wrong, a graph ends the process, or too many are refused.\n";
+    "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
 
 struct Settings {
   std::vector<std::string> devices;
@@ -220,6 +220,8 @@ int main(int argc, char **argv) {
   for (Column &column : columns) {
     print(column);
     good &= column.counts[Outcome::Refused] <= settings.maxRefused;
+    /// A device that cannot even be opened refuses everything.
+    good &= column.numGraphs == 0 || column.counts[Outcome::Refused] < column.numGraphs;
   }
   return good ? 0 : 1;
 }
