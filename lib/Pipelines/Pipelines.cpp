@@ -71,7 +71,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createStageReusedPass());
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
-                                                options.target.hasAmx, options.target.hasFma}));
+                                                options.target.hasBf16Dots(), options.target.hasI8Dots(),
+                                                options.target.hasFma}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
@@ -88,7 +89,7 @@ void addPlanPhase(OpPassManager &passes, const Options &) {
 void addTargetPhase(OpPassManager &passes, const Options &options) {
   if (options.target.kind == target::TargetKind::CPU)
     passes.addPass(kernel::createConvertKernelToLLVMPass(
-        {options.target.privateBytes, options.target.hasHalfConversion}));
+        {options.target.privateBytes, options.target.hasHalfConversion, options.target.hasAmx}));
 }
 
 struct PhaseEntry {

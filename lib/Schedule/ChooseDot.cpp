@@ -138,17 +138,22 @@ int64_t matrixBytesOf(DotOp dot) {
 /// first, so that the whole of the contraction is one piece where packed rows of it are not too large.
 /// Products that do not fill its registers are left to vectors.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
-  constexpr int64_t tile = 32, registerBytes = 64, mostRowBytes = 8192;
-  if (!target.hasAmx || !facts.matrixBytes || facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
+  constexpr int64_t tile = 32, registerBytes = 64;
+  bool isFast = facts.matrixBytes == 2 ? target.hasBf16Dots() : facts.matrixBytes == 1 && target.hasI8Dots();
+  if (!isFast || facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
       facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
-  plan.amx = plan.packRhs = true;
+  plan.narrow = plan.packRhs = true;
   plan.rows = plan.columns = tile;
+  int64_t mostRowBytes = std::clamp<int64_t>(target.l2Bytes / 256, 2048, 8192);
+  // Sums wait for the next piece in the output, or else beside a packed factor of fewer columns and shorter rows.
+  constexpr int64_t privateColumns = 128;
+  bool sumsArePrivate = facts.k * facts.matrixBytes > mostRowBytes && !facts.sumsInOutput;
+  if (sumsArePrivate)
+    mostRowBytes /= 2;
   int64_t pieces = llvm::divideCeil(facts.k * facts.matrixBytes, mostRowBytes);
-  // Sums wait for the next piece in the output. Pieces are equal.
-  if (pieces > 1 && !facts.sumsInOutput)
-    return std::nullopt;
+  // Pieces are equal.
   while (facts.k % pieces != 0)
     ++pieces;
   plan.depth = facts.k / pieces;
@@ -156,9 +161,17 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (pieces > 1 && rowBytes < mostRowBytes / 4)
     return std::nullopt;
   // The right factor of a program takes half of the second cache; rows of the left one pass through it.
-  int64_t mostColumns = llvm::alignDown(target.l2Bytes / 2 / rowBytes, tile);
+  int64_t budget = std::min(target.l2Bytes / 2, target.privateBytes * 2 / 3);
+  int64_t mostColumns = llvm::alignDown(budget / rowBytes, tile), mostRows = facts.m;
   if (mostColumns == 0)
     return std::nullopt;
+  if (sumsArePrivate) {
+    mostColumns = std::min(mostColumns, privateColumns);
+    int64_t rest = target.privateBytes * 3 / 4 - mostColumns * rowBytes;
+    mostRows = std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tile), uint64_t(tile));
+    if (facts.m > mostRows && !facts.cutRows)
+      return std::nullopt;
+  }
   int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < smallestFlops
                          ? 1
                          : llvm::divideCeil(target.cores, facts.batches);
@@ -169,6 +182,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
     across = llvm::alignTo(across, programs);
   int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tile ? programs : 1;
   plan.programColumns = share(facts.n, across, tile);
+  down = std::max<int64_t>(down, llvm::divideCeil(facts.m, mostRows));
   plan.programRows = share(facts.m, down, tile);
   plan.packLhs = !facts.lhsPlain || plan.programRows % tile != 0 || facts.m % tile != 0 ||
                  plan.depth * facts.matrixBytes % registerBytes != 0;

@@ -42,7 +42,7 @@ struct DotFacts {
 struct DotPlan {
   int64_t programRows, programColumns;
   int64_t rows, columns, rowBlock, depth;
-  bool packLhs, packRhs, alongDepth, amx;
+  bool packLhs, packRhs, alongDepth, narrow;
 };
 
 /// Chooses by the registers, the caches and the cores of a processor with vectors; docs/cpu.md has the rules.

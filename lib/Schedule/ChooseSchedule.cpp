@@ -179,7 +179,7 @@ private:
     for (Axis axis : parallel)
       grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
     auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
-                                      plan.packLhs, plan.packRhs, plan.alongDepth, plan.amx);
+                                      plan.packLhs, plan.packRhs, plan.alongDepth, plan.narrow);
     steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
   }
 

@@ -78,15 +78,15 @@ private:
       int64_t depth = 1 + random.below(64);
       int64_t rowBlock = rows * (1 + random.below(4));
       bool packLhs = random.below(2), packRhs = random.below(2), alongDepth = random.below(4) == 0;
-      bool amx = !alongDepth && random.below(2);
-      if (amx) {
+      bool narrow = !alongDepth && random.below(2);
+      if (narrow) {
         rows = 16 << random.below(2);
         columns = 16 << random.below(2);
         rowBlock = rows * (1 + random.below(2));
       }
       return BlockStepAttr::get(context,
                                 BlockingAttr::get(context, rows, columns, rowBlock, depth, packLhs && !alongDepth,
-                                                  packRhs && !alongDepth, alongDepth, amx));
+                                                  packRhs && !alongDepth, alongDepth, narrow));
     }
     static constexpr int64_t tiles[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 64};
     StringAttr axis = names[random.below(names.size())];

@@ -79,13 +79,15 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
   OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
     return failure();
-  PassManager passes(context);
-  passes.addPass(zyx::kernel::createConvertKernelToLLVMPass());
-  if (failed(passes.run(*module)))
-    return failure();
   zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("cpu"));
   if (!target)
     return printStatus(*sources, target.status());
+  zyx::kernel::ConvertKernelToLLVMPassOptions options;
+  options.amx = target->hasAmx;
+  PassManager passes(context);
+  passes.addPass(zyx::kernel::createConvertKernelToLLVMPass(options));
+  if (failed(passes.run(*module)))
+    return failure();
   zyx::Result<std::string> text = assembly ? zyx::target::emitAssembly(*module, *target)
                                            : zyx::target::emitLLVMIR(*module, *target);
   if (!text)

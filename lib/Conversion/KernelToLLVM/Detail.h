@@ -18,11 +18,14 @@ namespace zyx::kernel {
 mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lowerFunction(FuncOp func);
 
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
-mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, int64_t privateBytes);
+mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx);
 
 /// Emits a product by the matrix unit, of what lies at three addresses; rows of the left factor begin `lhsStride`
 /// elements apart.
 void lowerMatrixMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStride, mlir::Value sums,
+                         mlir::Value lhs, mlir::Value rhs);
+/// The same by the instructions of AVX-512 for groups of narrow factors.
+void lowerVectorMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStride, mlir::Value sums,
                          mlir::Value lhs, mlir::Value rhs);
 
 /// Leaves f16, bf16 and f8 only as bits and, with `halfConversion`, f16 in LLVM's conversions.

@@ -51,7 +51,7 @@ struct ConvertKernelToLLVM
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
       CrashNote note(func);
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
-      if (failed(body) || failed(lowerMemory(*body, privateBytes)) || 
+      if (failed(body) || failed(lowerMemory(*body, privateBytes, amx)) ||
           failed(lowerSmallFloats(*body, halfConversion)))
         return signalPassFailure();
       bodies.push_back(*body);

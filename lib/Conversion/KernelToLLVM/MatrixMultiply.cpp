@@ -64,6 +64,11 @@ void lowerMatrixMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStr
   auto at = [&](Value base, Value offset) -> Value {
     return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
   };
+  Value ahead = lhs;
+  if (op.getAhead()) {
+    Value rowsAhead = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), op.getAhead());
+    ahead = at(lhs, arith::MulIOp::create(builder, loc, rowsAhead, calls.i64(lhsBytes)));
+  }
   SmallVector<Value> zeros;
   for (int64_t i = 0; i < rows * columns; ++i)
     zeros.push_back(calls.zero());
@@ -87,6 +92,10 @@ void lowerMatrixMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStr
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < columns; ++c)
         next[r * columns + c] = calls.multiply(instruction, next[r * columns + c], left[r], right[c]);
+    // One line of each row per step.
+    for (int64_t r = 0; r < static_cast<int64_t>(op.getAheadRows()); ++r)
+      LLVM::Prefetch::create(builder, loc, at(at(ahead, times(64)), calls.i64(r * lhsBytes)), /*rw=*/0,
+                             /*hint=*/2, /*cache=*/1);
     scf::YieldOp::create(builder, loc, next);
   }
   for (int64_t r = 0; r < rows; ++r)

@@ -25,8 +25,8 @@ struct Place {
 
 class MemoryLowering {
 public:
-  MemoryLowering(LLVM::LLVMFuncOp body, int64_t privateBytes)
-      : body(body), privateBytes(privateBytes), builder(body.getContext()) {}
+  MemoryLowering(LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx)
+      : body(body), privateBytes(privateBytes), amx(amx), builder(body.getContext()) {}
   LogicalResult run();
 
 private:
@@ -64,6 +64,7 @@ private:
 
   LLVM::LLVMFuncOp body;
   int64_t privateBytes, allocated = 0;
+  bool amx;
   /// Something is stored past the caches.
   bool streams = false;
   OpBuilder builder;
@@ -446,10 +447,11 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
   if (!rowStride || !isContiguous(*lhs))
     return multiply.emitOpError("reads rows of neighbours, a known number of elements apart");
   Value zero = index(0);
-  lowerMatrixMultiply(builder, multiply, *rowStride,
-                      address(*sums, {zero, zero}, multiply.getSums().getType().getElementType()),
-                      address(*lhs, multiply.getLhsIndices(), multiply.getLhs().getType().getElementType()),
-                      address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));
+  auto lowerProduct = amx ? lowerMatrixMultiply : lowerVectorMultiply;
+  lowerProduct(builder, multiply, *rowStride,
+               address(*sums, {zero, zero}, multiply.getSums().getType().getElementType()),
+               address(*lhs, multiply.getLhsIndices(), multiply.getLhs().getType().getElementType()),
+               address(*rhs, multiply.getRhsIndices(), multiply.getRhs().getType().getElementType()));
   multiply.erase();
   return success();
 }
@@ -572,8 +574,8 @@ LogicalResult MemoryLowering::run() {
 
 } // namespace
 
-LogicalResult lowerMemory(LLVM::LLVMFuncOp body, int64_t privateBytes) {
-  return MemoryLowering(body, privateBytes).run();
+LogicalResult lowerMemory(LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx) {
+  return MemoryLowering(body, privateBytes, amx).run();
 }
 
 } // namespace zyx::kernel

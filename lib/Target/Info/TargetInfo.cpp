@@ -66,12 +66,26 @@ TargetInfo x86Level4() {
   return info;
 }
 
+/// Adds a feature that the code needs.
+void addFeature(TargetInfo &info, const char *feature) {
+  info.features.push_back(feature);
+  info.requiredFeatures.push_back(feature);
+}
+
+/// AVX-512 with products of bf16 and of 8-bit integers.
+TargetInfo zen4() {
+  TargetInfo info = x86Level4();
+  info.name = "znver4";
+  addFeature(info, "avx512vnni");
+  addFeature(info, "avx512bf16");
+  info.hasI8Vectors = info.hasBf16Vectors = true;
+  return info;
+}
+
 /// Adds what the matrix unit needs. A kernel keeps its packed factors in the second cache.
 void addAmx(TargetInfo &info) {
-  for (const char *feature : {"amx-tile", "amx-int8", "amx-bf16"}) {
-    info.features.push_back(feature);
-    info.requiredFeatures.push_back(feature);
-  }
+  for (const char *feature : {"amx-tile", "amx-int8", "amx-bf16"})
+    addFeature(info, feature);
   info.hasAmx = true;
   info.privateBytes = 3 << 19;
 }
@@ -118,14 +132,13 @@ TargetInfo hostCPU() {
                 __builtin_cpu_supports("avx512vl");
   if (level4) {
     info = x86Level4();
-    auto add = [&](bool supported, const char *feature) {
-      if (!supported)
-        return;
-      info.features.push_back(feature);
-      info.requiredFeatures.push_back(feature);
-    };
-    add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
-    add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
+    info.hasI8Vectors = __builtin_cpu_supports("avx512vnni");
+    // Processors of Intel take as long for the products of two bf16 as for two fma.
+    info.hasBf16Vectors = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
+    if (info.hasI8Vectors)
+      addFeature(info, "avx512vnni");
+    if (__builtin_cpu_supports("avx512bf16"))
+      addFeature(info, "avx512bf16");
     if (mayUseTiles() && __builtin_cpu_supports("amx-tile") &&
         __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16"))
       addAmx(info);
@@ -179,7 +192,7 @@ std::string TargetInfo::featureString() const {
 
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
-  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx),
+  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
                        int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
@@ -191,6 +204,7 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x
                                                                     {"x86-64-v2", x86Level2},
                                                                     {"x86-64-v3", x86Level3},
                                                                     {"x86-64-v4", x86Level4},
+                                                                    {"znver4", zen4},
                                                                     {"sapphirerapids", sapphireRapids},
                                                                     {"aarch64", aarch64}};
 

@@ -61,7 +61,7 @@
 // -----
 
 // expected-error@+1 {{tiles of 12 x 32 do not fit a matrix unit, whose registers hold 16 x 16}}
-"test.attr"() {a = #kernel.blocking<12 x 32, rows 24, depth 64, pack lhs rhs, amx>} : () -> ()
+"test.attr"() {a = #kernel.blocking<12 x 32, rows 24, depth 64, pack lhs rhs, narrow>} : () -> ()
 
 // -----
 
@@ -100,6 +100,14 @@ func.func @multiply_panels(%s: !kernel.view<16x16xf32, private>, %a: !kernel.vie
 func.func @multiply_unsigned(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
   // expected-error@+1 {{has unsigned factors only of integers}}
   kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i {lhs_unsigned} : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
+func.func @multiply_ahead(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
+  // expected-error@+1 {{reads a number of rows ahead if it says which}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i ahead %i : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
   return
 }
 

@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids | FileCheck %s --check-prefix=CHOSEN
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-lower-tiles=amx=true -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN:   -zyx-kernel-lower-tiles="bf16-dots=true i8-dots=true" -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sapphirerapids -zyx-kernel-apply-schedule -canonicalize -cse \
 // RUN:   -zyx-kernel-lower-tiles -canonicalize -cse --remarks-filter=zyx-schedule --remark-format=emitRemark \
 // RUN:   2>%t.remarks | FileCheck %s --check-prefix=WITHOUT
@@ -18,7 +18,7 @@
 // Of 100 steps four registers are filled, the last with 28 zeros. Rows are packed as they are, columns in
 // pairs. Where the smallest factors could make a denormal, the same memory is multiplied in f32.
 // CHOSEN-LABEL: kernel.func @bf16
-// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 100, pack lhs rhs, amx>>
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 100, pack lhs rhs, narrow>>
 // CHECK-LABEL: kernel.func @bf16
 // CHECK-DAG: %[[SUMS:.*]] = kernel.alloc : <32x32xf32, private>
 // CHECK-DAG: %[[B:.*]] = kernel.alloc : <2x65x32xi32, private>
@@ -46,12 +46,12 @@ kernel.func @bf16(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, glo
 // Whose numbers are unsigned is the instruction's to know; integers have no second way. The right factor
 // lies along the contraction: squares of groups are transposed.
 // CHOSEN-LABEL: kernel.func @u8_by_i8
-// CHOSEN-SAME: pack rhs, amx>
+// CHOSEN-SAME: pack rhs, narrow>
 // CHECK-LABEL: kernel.func @u8_by_i8
 // CHECK: vector.bitcast %{{.*}} : vector<64xi8> to vector<16xi32>
 // CHECK: vector.shuffle
 // CHECK-NOT: scf.if
-// CHECK: kernel.matrix_multiply {{.*}} depth %c64 {lhs_unsigned} : <64x64xi8, global>, <2x17x32xi32, private> -> <32x32xi32, private>
+// CHECK: kernel.matrix_multiply {{.*}} depth %c64 ahead %{{.*}} {ahead_rows = 16 : i64, lhs_unsigned} : <64x64xi8, global>, <2x17x32xi32, private> -> <32x32xi32, private>
 // CHECK-NOT: muli
 // CHECK: kernel.return
 kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, global>, %z: !kernel.buffer<i32, global>) {
@@ -71,7 +71,7 @@ kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, glo
 // Rows that fill the registers are read where they lie, once before to find the smallest factor. Eight steps of
 // all panels are packed at a time: two rows become a vector of pairs and the next one.
 // CHOSEN-LABEL: kernel.func @in_place
-// CHOSEN-SAME: rows 32, depth 128, pack rhs, amx>
+// CHOSEN-SAME: rows 32, depth 128, pack rhs, narrow>
 // CHECK-LABEL: kernel.func @in_place
 // CHECK-NOT: alloc{{.*}}bf16
 // CHECK: scf.for %{{.*}} = %c0 to %c128 step %c8
@@ -80,7 +80,7 @@ kernel.func @u8_by_i8(%x: !kernel.buffer<i8, global>, %y: !kernel.buffer<i8, glo
 // CHECK: scf.for
 // CHECK: kernel.load %[[A:.*]][%{{.*}}, %{{.*}}] : <64x128xbf16, global> -> vector<32xbf16>
 // CHECK: scf.if
-// CHECK: kernel.matrix_multiply %{{.*}}, %[[A]][%{{.*}}, %c0], {{.*}} : <64x128xbf16, global>, <2x65x32xi32, private>
+// CHECK: kernel.matrix_multiply %{{.*}}, %[[A]][%{{.*}}, %c0], {{.*}} ahead %{{.*}} {ahead_rows = 16 : i64} : <64x128xbf16, global>, <2x65x32xi32, private>
 kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>, %z: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x128xbf16, global>

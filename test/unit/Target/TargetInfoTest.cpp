@@ -30,7 +30,7 @@ TEST(TargetInfo, UnknownNameListsTheRecords) {
   Status failure = lookUpTarget("z80").status();
   EXPECT_EQ(failure.code(), ErrorCode::NotFound);
   EXPECT_EQ(failure.message(), "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
-            "x86-64-v4, sapphirerapids, aarch64, c, sm_90a");
+            "x86-64-v4, znver4, sapphirerapids, aarch64, c, sm_90a");
 }
 
 TEST(TargetInfo, InstructionSetsAreRecordsOfTheCpu) {
@@ -44,7 +44,7 @@ TEST(TargetInfo, InstructionSetsAreRecordsOfTheCpu) {
   EXPECT_FALSE(lookUpTarget("cpu", "x86-64")->hasFma);
   EXPECT_EQ(lookUpTarget("cpu", "z80").status().message(),
             "no instruction set is named 'z80'; there are native, x86-64, x86-64-v2, x86-64-v3, "
-            "x86-64-v4, sapphirerapids, aarch64");
+            "x86-64-v4, znver4, sapphirerapids, aarch64");
   EXPECT_EQ(lookUpTarget("c", "x86-64").status().message(),
             "target 'c' has no instruction set 'x86-64'; only 'cpu' has one");
 }

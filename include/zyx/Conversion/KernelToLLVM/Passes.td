@@ -28,7 +28,9 @@ def ConvertKernelToLLVMPass : Pass<"zyx-convert-kernel-to-llvm", "::mlir::Module
   let options = [Option<"privateBytes", "private-bytes", "int64_t", "512 << 10",
     "the most that a kernel may allocate on the stack">,
     Option<"halfConversion", "half-conversion", "bool", "true",
-    "whether the processor converts between f16 and f32; else integer arithmetic does">];
+    "whether the processor converts between f16 and f32; else integer arithmetic does">,
+    Option<"amx", "amx", "bool", "true",
+    "whether products of packed factors are for Intel's AMX; else vectors of AVX-512 multiply them">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
     "::mlir::math::MathDialect"];

@@ -42,6 +42,8 @@ struct TargetInfo {
   bool hasMaskedOps = false;
   /// A matrix unit multiplies bf16 and 8-bit integers (Intel's AMX).
   bool hasAmx = false;
+  /// Instructions add products of two bf16, and of four 8-bit integers, to each lane of 32 bits.
+  bool hasBf16Vectors = false, hasI8Vectors = false;
   /// Rounding to whole numbers is an instruction: floor, ceil, trunc, roundeven.
   bool hasRounding = true;
   /// Conversions between f16 and f32 are instructions.
@@ -67,6 +69,9 @@ struct TargetInfo {
   int64_t lanes(int64_t elementBytes) const {
     return vectorBytes > elementBytes ? vectorBytes / elementBytes : 1;
   }
+  /// Whether something sums up products of narrow factors faster than it would sum up wide ones.
+  bool hasBf16Dots() const { return hasAmx || hasBf16Vectors; }
+  bool hasI8Dots() const { return hasAmx || hasI8Vectors; }
   /// "+avx2,+fma", as LLVM takes features.
   std::string featureString() const;
   /// Everything that changes the code, as text for cache keys.

@@ -218,7 +218,7 @@ LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 Attribute BlockingAttr::parse(AsmParser &parser, Type) {
   int64_t rows, columns, rowBlock, depth;
-  bool packLhs = false, packRhs = false, alongDepth = false, amx = false;
+  bool packLhs = false, packRhs = false, alongDepth = false, narrow = false;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseInteger(rows) || parser.parseKeyword("x") || parser.parseInteger(columns))
     return {};
@@ -239,33 +239,33 @@ Attribute BlockingAttr::parse(AsmParser &parser, Type) {
     more = succeeded(parser.parseOptionalComma());
   }
   if (more) {
-    if (parser.parseKeyword("amx"))
+    if (parser.parseKeyword("narrow"))
       return {};
-    amx = true;
+    narrow = true;
   }
   if (parser.parseGreater())
     return {};
   return parser.getChecked<BlockingAttr>(loc, parser.getContext(), rows, columns, rowBlock, depth, packLhs, packRhs,
-                                        alongDepth, amx);
+                                        alongDepth, narrow);
 }
 
 void BlockingAttr::print(AsmPrinter &printer) const {
   printer << "<" << getRows() << " x " << getColumns() << (getAlongDepth() ? " along depth" : "") << ", rows " << getRowBlock() << ", depth " << getDepth();
   if (getPackLhs() || getPackRhs())
     printer << ", pack" << (getPackLhs() ? " lhs" : "") << (getPackRhs() ? " rhs" : "");
-  printer << (getAmx() ? ", amx>" : ">");
+  printer << (getNarrow() ? ", narrow>" : ">");
 }
 
 LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
                                    int64_t rowBlock, int64_t depth, bool packLhs, bool packRhs, bool alongDepth,
-                                   bool amx) {
+                                   bool narrow) {
   if (rows <= 0 || columns <= 0 || rowBlock <= 0 || depth <= 0)
     return emitError() << "blocks of a dot must have a positive size";
   if (rowBlock % rows != 0)
     return emitError() << "blocks of " << rowBlock << " rows are not a multiple of tiles of " << rows;
   if (alongDepth && (packLhs || packRhs))
     return emitError() << "factors read along the contraction are not packed";
-  if (amx && (alongDepth || (rows != 16 && rows != 32) || (columns != 16 && columns != 32)))
+  if (narrow && (alongDepth || (rows != 16 && rows != 32) || (columns != 16 && columns != 32)))
     return emitError() << "tiles of " << rows << " x " << columns
                        << " do not fit a matrix unit, whose registers hold 16 x 16";
   return success();

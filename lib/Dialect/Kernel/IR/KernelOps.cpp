@@ -371,6 +371,8 @@ LogicalResult MatrixMultiplyOp::verify() {
     return emitOpError("takes rows of the left factor, and panels of groups of 4 bytes of the right one");
   if (floats && (getLhsUnsigned() || getRhsUnsigned()))
     return emitOpError("has unsigned factors only of integers");
+  if (bool(getAhead()) != (getAheadRows() > 0))
+    return emitOpError("reads a number of rows ahead if it says which");
   return success();
 }
 

@@ -54,7 +54,7 @@ public:
       return false;
     }
     chooseMatrixUnit();
-    if (blocking.getAmx() && !matrix)
+    if (blocking.getNarrow() && !matrix)
       missed("a dot is multiplied by vectors: the matrix unit takes no such factors, or is not there");
     allocatePacked();
     if (failed(overBatches(0, Point())))
@@ -188,7 +188,7 @@ private:
 
   /// Where the blocking asks for it and all that is needed is there.
   void chooseMatrixUnit() {
-    if (!blocking.getAmx() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0)
+    if (!blocking.getNarrow() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0)
       return;
     MatrixUnit unit(t, dot, m, n, k);
     if (unit.takes())
@@ -201,8 +201,8 @@ private:
       // Registers take whole rows: a tile of fewer is filled up where it is packed.
       bool inPlace = !blocking.getPackLhs() && rows.rest == 0 && matrix->readsLhs(steps);
       return matrix->allocate(llvm::divideCeil(t.axes.extent(n), blocking.getColumns()), blocking.getRows(),
-                              blocking.getColumns(),
-                              inPlace ? 0 : std::min(blocking.getRowBlock(), t.axes.extent(m)), steps);
+                              blocking.getColumns(), std::min(blocking.getRowBlock(), t.axes.extent(m)), steps,
+                              inPlace);
     }
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);

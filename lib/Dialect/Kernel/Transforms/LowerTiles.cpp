@@ -72,7 +72,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters, amx, hasFma});
+    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma});
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     if (failed(lowering.lower(func.getBody().front()))) {

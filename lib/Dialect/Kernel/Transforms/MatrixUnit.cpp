@@ -34,9 +34,10 @@ MatrixUnit::MatrixUnit(TileLowering &lowering, DotOp dot, Axis m, Axis n, Axis k
       rhs(narrow(dot.getRhs())), factorType(elementOf(lhs.tile)), sumType(elementOf(dot.getResult())) {}
 
 bool MatrixUnit::takes() const {
-  if (!t.machine.amx || factorType != elementOf(rhs.tile))
+  if (factorType != elementOf(rhs.tile))
     return false;
-  return (factorType.isBF16() && sumType.isF32()) || (factorType.isInteger(8) && sumType.isInteger(32));
+  return (t.machine.bf16Dots && factorType.isBF16() && sumType.isF32()) ||
+         (t.machine.i8Dots && factorType.isInteger(8) && sumType.isInteger(32));
 }
 
 Value MatrixUnit::number(Type type, int64_t value) {
@@ -58,10 +59,14 @@ bool MatrixUnit::readsLhs(int64_t steps) const {
          strideOf(load.getView(), rank - 2);
 }
 
-void MatrixUnit::allocate(int64_t panels, int64_t tileRows, int64_t tileColumns, int64_t height, int64_t steps) {
+void MatrixUnit::allocate(int64_t numPanels, int64_t tileRows, int64_t tileColumns, int64_t height, int64_t steps,
+                          bool inPlace) {
   depth = steps;
   rows = tileRows;
   columns = tileColumns;
+  panels = numPanels;
+  if (inPlace && height < t.axes.extent(m))
+    blockRows = height;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(t.programStart);
   auto make = [&](ArrayRef<int64_t> shape, Type type) -> Value {
@@ -70,7 +75,7 @@ void MatrixUnit::allocate(int64_t panels, int64_t tileRows, int64_t tileColumns,
   int64_t deep = llvm::alignTo(depth, unit());
   // The same steps of all panels, and of all rows, begin in different places of a cache, whatever the depth.
   rhsMemory = make({panels, deep / group() + 1, columns}, b.getI32Type());
-  if (height != 0)
+  if (!inPlace)
     lhsMemory = make({int64_t(llvm::alignTo(height, rows)), deep + unit()}, factorType);
   sumMemory = make({rows, columns}, sumType);
   if (!isFloat())
@@ -381,8 +386,15 @@ LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row,
   Value deep = t.evaluator.constantIndex(llvm::alignTo(depth, unit()), loc);
   SmallVector<Value> place = placeOfLhs(at, start, row0, row);
   auto byUnit = [&] {
+    // The panels share the rows of the next block.
+    int64_t aheadRows = blockRows ? llvm::divideCeil(rows, panels) : 0;
+    Value ahead;
+    if (blockRows)
+      ahead = t.evaluator.addIndex(
+          t.evaluator.constantIndex(blockRows, loc),
+          arith::MulIOp::create(b, loc, panel, t.evaluator.constantIndex(aheadRows, loc)), loc);
     MatrixMultiplyOp::create(b, loc, sumMemory, lhsView(), place, rhsMemory, ValueRange{panel, zero, zero}, deep,
-                             lhs.isUnsigned, rhs.isUnsigned);
+                             ahead, aheadRows, lhs.isUnsigned, rhs.isUnsigned);
   };
   if (!isFloat()) {
     byUnit();

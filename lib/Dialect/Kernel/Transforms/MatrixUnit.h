@@ -9,22 +9,22 @@
 
 namespace zyx::kernel {
 
-/// Packs the factors of a dot as the processor's matrix unit reads them, and multiplies them there: of the right
-/// one groups of 4 bytes of neighbouring steps of the contraction, filled up with zeros; rows of the left one as
-/// they are, which are read where they lie if they need no filling up. The unit takes denormals of bf16 for zero
-/// and makes none, so the smallest factor of either side is found before, and where products might come near
+/// Packs the factors of a dot as the processor's matrix unit reads them, or instructions that take groups of narrow
+/// factors, and multiplies them there: of the right one groups of 4 bytes of neighbouring steps of the contraction,
+/// filled up with zeros; rows of the left one as they are, which are read where they lie if they need no filling
+/// up. Both take denormals of bf16 for zero and make none, so the smallest factor of either side is found before, and where products might come near
 /// such numbers fma of f32 multiplies the same memory.
 class MatrixUnit {
 public:
   MatrixUnit(TileLowering &lowering, DotOp dot, Axis m, Axis n, Axis k);
 
-  /// Whether the machine has a unit for the dot's types.
+  /// Whether the machine has a unit or instructions for the dot's types.
   bool takes() const;
   /// Whether the left factor's rows lie in memory as the unit reads them, `depth` steps at a time.
   bool readsLhs(int64_t depth) const;
   /// Memory for `panels` panels of `columns` columns, and for `height` rows unless the left factor is read
-  /// where it lies (0), along `depth` steps; and for a tile of `rows` x `columns` sums.
-  void allocate(int64_t panels, int64_t rows, int64_t columns, int64_t height, int64_t depth);
+  /// where it lies, along `depth` steps; and for a tile of `rows` x `columns` sums.
+  void allocate(int64_t panels, int64_t rows, int64_t columns, int64_t height, int64_t depth, bool inPlace);
   /// Packs the right factor's steps from `start` on. `overPanels` runs its argument on each panel: its number,
   /// its first column, and how many it has. `alongDepth`: whether neighbours along the contraction are
   /// neighbours in memory.
@@ -80,7 +80,9 @@ private:
   Axis m, n, k;
   Factor lhs, rhs;
   mlir::Type factorType, sumType;
-  int64_t depth = 0, columns = 0, rows = 0;
+  int64_t depth = 0, columns = 0, rows = 0, panels = 0;
+  /// Rows of a block where another one follows, which the unit's tiles read ahead; else 0.
+  int64_t blockRows = 0;
   /// The left factor's is null where it is read in place.
   mlir::Value rhsMemory, lhsMemory, sumMemory;
   /// The smallest factors of both sides; and of each lane of the right one, while it is packed.

@@ -13,8 +13,8 @@ namespace zyx::kernel {
 struct VectorMachine {
   int64_t vectorBytes;
   int64_t vectorRegisters;
-  /// Products of bf16 and of 8-bit integers in tiles of 16 x 16 sums.
-  bool amx = false;
+  /// Products of bf16, and of 8-bit integers, are summed up in 32 bits by a matrix unit or by instructions.
+  bool bf16Dots = false, i8Dots = false;
   /// One instruction computes a * b + c with one rounding.
   bool hasFma = false;
 };

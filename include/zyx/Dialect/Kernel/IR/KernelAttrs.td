@@ -163,17 +163,17 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     With `along depth` vectors run along the contraction instead of the columns, and the lanes of each sum
     are added up at the end of a piece; nothing is packed.
 
-    With `amx` the tiles are summed up by the processor's matrix unit, out of a right factor that is packed in
-    its own 8- or 16-bit type, and a left one that is packed if that is said, or if its rows do not fill the
-    unit's registers where they lie; where the machine has no such unit, or the dot's factors are of other
-    types, the word changes nothing.
+    With `narrow` the tiles are summed up by a matrix unit, or by instructions that multiply groups of narrow
+    factors, out of a right factor that is packed in its own 8- or 16-bit type, and a left one that is packed if
+    that is said, or if its rows do not fill the unit's registers where they lie; where the machine has neither,
+    or the dot's factors are of other types, the word changes nothing.
 
     `#kernel.blocking<8 x 48, rows 96, depth 256, pack rhs>`
     `#kernel.blocking<4 x 6 along depth, rows 4, depth 1024>`
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$rowBlock, "int64_t":$depth,
     DefaultValuedParameter<"bool", "false">:$packLhs, DefaultValuedParameter<"bool", "false">:$packRhs,
-    DefaultValuedParameter<"bool", "false">:$alongDepth, DefaultValuedParameter<"bool", "false">:$amx);
+    DefaultValuedParameter<"bool", "false">:$alongDepth, DefaultValuedParameter<"bool", "false">:$narrow);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

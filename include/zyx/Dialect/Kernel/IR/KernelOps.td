@@ -130,7 +130,7 @@ def Kernel_AllocOp : Kernel_Op<"alloc", [DeclareOpInterfaceMethods<MemoryEffects
 
 def Kernel_MatrixMultiplyOp : Kernel_Op<"matrix_multiply", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "A product of packed factors by the processor's matrix unit";
+  let summary = "A product of narrow factors by the processor's matrix unit or instructions for groups of them";
   let description = [{
     `sums[r, c] = sum over k below depth of lhs[..., i + r, j + k] * rhs[..., k, c]`, of the shape of `sums`, one
     or two times 16 by one or two times 16 elements. `lhs` holds bf16 or i8, in rows of neighbours a known
@@ -138,12 +138,15 @@ def Kernel_MatrixMultiplyOp : Kernel_Op<"matrix_multiply", [AttrSizedOperandSegm
     of neighbouring k, the first in its low bits: `rhs[p, q, c]` are those from q * 2 or q * 4 on. `depth` is a multiple of 32 or 64. i8 is signed unless `lhs_unsigned` or `rhs_unsigned`
     says otherwise; sums of i32 wrap. Of bf16 the unit takes denormals for zero and makes none: who emits the
     op knows that there are none.
+
+    With `ahead`, the caches may be told to fetch `ahead_rows` rows of the left factor meanwhile, of which the
+    first is that many rows behind the tile's first one, wherever the view ends.
   }];
   let arguments = (ins Kernel_ViewType:$sums, Kernel_ViewType:$lhs, Variadic<Index>:$lhsIndices,
-    Kernel_ViewType:$rhs, Variadic<Index>:$rhsIndices, Index:$depth, UnitAttr:$lhs_unsigned,
-    UnitAttr:$rhs_unsigned);
+    Kernel_ViewType:$rhs, Variadic<Index>:$rhsIndices, Index:$depth, Optional<Index>:$ahead,
+    DefaultValuedAttr<I64Attr, "0">:$ahead_rows, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
   let assemblyFormat = [{
-    $sums `,` $lhs `[` $lhsIndices `]` `,` $rhs `[` $rhsIndices `]` `depth` $depth attr-dict `:`
+    $sums `,` $lhs `[` $lhsIndices `]` `,` $rhs `[` $rhsIndices `]` `depth` $depth (`ahead` $ahead^)? attr-dict `:`
     type($lhs) `,` type($rhs) `->` type($sums)
   }];
   let hasVerifier = 1;

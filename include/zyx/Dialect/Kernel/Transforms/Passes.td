@@ -109,7 +109,8 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
-    Option<"amx", "amx", "bool", "false", "Whether the machine has a matrix unit for 8- and 16-bit factors">,
+    Option<"bf16Dots", "bf16-dots", "bool", "false", "Whether the machine sums up products of bf16 in f32">,
+    Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
     Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
