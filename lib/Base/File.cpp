@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -61,6 +62,23 @@ Status ReadOnlyFile::read(uint64_t offset, std::span<std::byte> into) const {
     offset += static_cast<uint64_t>(got);
   }
   return Status::ok();
+}
+
+Result<std::shared_ptr<const FileMapping>> ReadOnlyFile::map() const {
+  std::span<const std::byte> contents;
+  // There is no mapping of nothing.
+  if (bytes != 0) {
+    void *address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED)
+      return Status::ioError(name + ": cannot map: " + lastError());
+    contents = {static_cast<const std::byte *>(address), bytes};
+  }
+  return std::shared_ptr<const FileMapping>(new FileMapping(contents));
+}
+
+FileMapping::~FileMapping() {
+  if (!contents.empty())
+    ::munmap(const_cast<std::byte *>(contents.data()), contents.size());
 }
 
 Result<std::vector<std::byte>> zyx::readFile(const std::string &path, uint64_t limit) {

@@ -8,13 +8,30 @@
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace zyx {
 
-/// An open regular file that is only read. Reads never touch a mapping: a file that another
+/// The bytes of a file, of which the system reads pages when they are first touched. A page that
+/// another process has truncated away since ends this process with SIGBUS, so what must survive
+/// that is read by ReadOnlyFile::read.
+class FileMapping {
+public:
+  FileMapping(const FileMapping &) = delete;
+  FileMapping &operator=(const FileMapping &) = delete;
+  ~FileMapping();
+  std::span<const std::byte> bytes() const { return contents; }
+
+private:
+  friend class ReadOnlyFile;
+  explicit FileMapping(std::span<const std::byte> contents) : contents(contents) {}
+  std::span<const std::byte> contents;
+};
+
+/// An open regular file that is only read. `read` never touches a mapping: a file that another
 /// process truncates gives an error, not SIGBUS.
 class ReadOnlyFile {
 public:
@@ -28,6 +45,8 @@ public:
   const std::string &path() const { return name; }
   /// Fills `into` from `offset`; a failure where the file ends earlier.
   Status read(uint64_t offset, std::span<std::byte> into) const;
+  /// All of the file, as long as it was when it was opened. It stays when the file is closed.
+  Result<std::shared_ptr<const FileMapping>> map() const;
 
 private:
   ReadOnlyFile(int descriptor, uint64_t bytes, std::string name)

@@ -35,6 +35,12 @@ public:
   const Entry *find(std::string_view name) const;
   /// Reads one tensor and nothing else.
   Result<HostTensor> read(std::string_view name) const;
+  /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the file.
+  Status readInto(const Entry &entry, std::span<std::byte> into) const {
+    return file.read(entry.offset, into);
+  }
+  /// The whole file, of which a tensor is subspan(offset, size).
+  Result<std::shared_ptr<const FileMapping>> map() const { return file.map(); }
 
 private:
   SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries)

@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/mman.h>
+
 using namespace zyx;
 using io::SafetensorsFile;
 using testing::HasSubstr;
@@ -54,6 +56,37 @@ TEST(SafetensorsTest, ListsAndReadsByName) {
   EXPECT_EQ(*opened->read("b"), tensorOf<uint8_t>(DType::Bool, {2}, {1, 1}));
   EXPECT_TRUE(opened->read("none")->data.empty());
   EXPECT_THAT(opened->read("v").status().message(), HasSubstr("no tensor 'v'"));
+}
+
+TEST(SafetensorsTest, ReadsInPlaceAndMaps) {
+  TemporaryPath path("mapped.safetensors");
+  writeBytes(path, file(twoTensors, twoTensorsData));
+  auto mapping = [&] {
+    auto opened = SafetensorsFile::open(path);
+    EXPECT_TRUE(opened.isOk());
+    std::vector<std::byte> w(8);
+    EXPECT_TRUE(opened->readInto(*opened->find("w"), w).isOk());
+    EXPECT_EQ(std::memcmp(w.data(), "aaaabbbb", 8), 0);
+    return std::pair(opened->map(), opened->find("w")->offset);
+  }();
+  // The mapping outlives the file, and the file's name.
+  ::unlink(path.path.c_str());
+  ASSERT_TRUE(mapping.first.isOk()) << mapping.first.status().toString();
+  const auto bytes = (*mapping.first)->bytes();
+  ASSERT_EQ(bytes.size(), file(twoTensors, twoTensorsData).size());
+  EXPECT_EQ(std::memcmp(bytes.data() + mapping.second, "aaaabbbb", 8), 0);
+
+  TemporaryPath nothing("empty");
+  writeBytes(nothing, "");
+  auto empty = *ReadOnlyFile::open(nothing);
+  EXPECT_TRUE((*empty.map())->bytes().empty());
+
+  // Longer than addresses reach.
+  const int descriptor = ::memfd_create("long", MFD_CLOEXEC);
+  ASSERT_EQ(::ftruncate(descriptor, int64_t(1) << 62), 0);
+  auto tooLong = *ReadOnlyFile::open("/proc/self/fd/" + std::to_string(descriptor));
+  ::close(descriptor);
+  EXPECT_THAT(tooLong.map().status().message(), HasSubstr("cannot map"));
 }
 
 TEST(SafetensorsTest, KnowsEveryDType) {
