@@ -13,6 +13,12 @@ function(zyx_compile_flags target)
   endif()
 endfunction()
 
+# $<LINK_LIBRARY:as_needed,X>: a shared library that only those programs open which call it, though a
+# static library of ours names it.
+set(CMAKE_LINK_LIBRARY_USING_as_needed_SUPPORTED TRUE)
+set(CMAKE_LINK_LIBRARY_USING_as_needed
+  "LINKER:--push-state,--as-needed" "<LINK_ITEM>" "LINKER:--pop-state")
+
 # add_zyx_library(ZyxGraph A.cpp B.cpp LINK ZyxBase): a room without LLVM. Below Tensor nothing
 # throws, so exceptions are off.
 function(add_zyx_library name)

@@ -91,22 +91,7 @@ Result<std::vector<std::byte>> zyx::readFile(const std::string &path, uint64_t l
   return bytes;
 }
 
-static Status writeAll(int descriptor, std::span<const std::byte> bytes, Durability durability) {
-  while (!bytes.empty()) {
-    ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put < 0)
-      return Status::ioError(lastError());
-    bytes = bytes.subspan(static_cast<size_t>(put));
-  }
-  if (durability == Durability::None || ::fsync(descriptor) == 0)
-    return Status::ok();
-  return Status::ioError(lastError());
-}
-
-Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
-                                Durability durability) {
+Result<AtomicFile> AtomicFile::create(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     return Status::ioError(path + ": cannot write: not a regular file");
@@ -119,14 +104,45 @@ Status zyx::writeFileAtomically(const std::string &path, std::span<const std::by
   } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0)
     return Status::ioError(path + ": cannot write: " + lastError());
-  Status status = writeAll(descriptor, bytes, durability);
-  // A network's file system may only find here that there is no room.
-  if (::close(descriptor) != 0 && status.isOk())
-    status = Status::ioError(lastError());
-  if (status.isOk() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = Status::ioError(lastError());
-  if (status.isOk())
-    return status;
-  ::unlink(temporary.c_str());
-  return Status::ioError(path + ": cannot write: " + status.message());
+  return AtomicFile(descriptor, path, std::move(temporary));
+}
+
+AtomicFile::AtomicFile(AtomicFile &&other) noexcept
+    : descriptor(std::exchange(other.descriptor, -1)), path(std::move(other.path)),
+      temporary(std::exchange(other.temporary, {})) {}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+}
+
+Status AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put < 0)
+      return Status::ioError(path + ": cannot write: " + lastError());
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return Status::ok();
+}
+
+Status AtomicFile::commit(Durability durability) {
+  // A network's file system may only find at the end that there is no room.
+  if ((durability == Durability::Sync && ::fsync(descriptor) != 0) ||
+      ::close(std::exchange(descriptor, -1)) != 0 ||
+      ::rename(temporary.c_str(), path.c_str()) != 0)
+    return Status::ioError(path + ": cannot write: " + lastError());
+  temporary.clear();
+  return Status::ok();
+}
+
+Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
+                                Durability durability) {
+  ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  ZYX_RETURN_IF_ERROR(file.write(bytes));
+  return file.commit(durability);
 }

@@ -234,11 +234,15 @@ Status named(const std::string &name, const Status &status) {
 } // namespace
 
 Result<HostTensor> io::parseNpy(std::span<const std::byte> bytes, const std::string &name) {
+  return parseNpy(std::vector<std::byte>(bytes.begin(), bytes.end()), name);
+}
+
+Result<HostTensor> io::parseNpy(std::vector<std::byte> &&bytes, const std::string &name) {
   Result<Header> header = parseHeader(bytes, bytes.size());
   if (!header)
     return named(name, header.status());
-  auto elements = bytes.subspan(header->offset);
-  return assemble(*header, {elements.begin(), elements.end()});
+  bytes.erase(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(header->offset));
+  return assemble(*header, std::move(bytes));
 }
 
 Result<HostTensor> io::readNpy(const std::string &path) {

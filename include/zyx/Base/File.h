@@ -63,8 +63,28 @@ Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit 
 /// not of the program, may leave a file of the right name with other contents.
 enum class Durability { Sync, None };
 
-/// Writes a temporary file in the same folder, named `path` with ".tmp." and numbers behind it, then
-/// renames it: at `path` there is either what was there before or all of `bytes`.
+/// A file that gets its name when it is complete. It is written beside `path`, under that name with
+/// ".tmp." and numbers behind it; without commit() it goes with the object.
+class AtomicFile {
+public:
+  static Result<AtomicFile> create(const std::string &path);
+  AtomicFile(AtomicFile &&other) noexcept;
+  ~AtomicFile();
+  AtomicFile &operator=(AtomicFile &&) = delete;
+
+  /// Appends. Failures name `path`.
+  Status write(std::span<const std::byte> bytes);
+  /// At `path` there is what was there before, or after success all that was written.
+  Status commit(Durability durability = Durability::Sync);
+
+private:
+  AtomicFile(int descriptor, std::string path, std::string temporary)
+      : descriptor(descriptor), path(std::move(path)), temporary(std::move(temporary)) {}
+  int descriptor;
+  std::string path, temporary;
+};
+
+/// All of an AtomicFile at once.
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
                            Durability durability = Durability::Sync);
 

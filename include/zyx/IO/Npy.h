@@ -17,6 +17,8 @@ namespace zyx::io {
 
 /// Every message starts with `name`, usually the path.
 Result<HostTensor> parseNpy(std::span<const std::byte> bytes, const std::string &name);
+/// The same; the tensor takes the memory of `bytes`.
+Result<HostTensor> parseNpy(std::vector<std::byte> &&bytes, const std::string &name);
 Result<HostTensor> readNpy(const std::string &path);
 
 /// The bytes of a version 1.0 file; refuses dtypes that the format lacks.

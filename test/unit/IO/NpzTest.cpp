@@ -1,0 +1,263 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/IO/Npz.h"
+#include "../TestFiles.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <dirent.h>
+
+using namespace zyx;
+using io::NpzCompression;
+using io::NpzFile;
+using io::writeNpz;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+using Arrays = std::vector<std::pair<std::string, HostTensor>>;
+
+Arrays sample() {
+  return {{"a", tensorOf<float>(DType::F32, {2, 3}, {1, 2, 3, 4, 5, 6})},
+          {"layer/zeros", tensorOf<int32_t>(DType::I32, {64}, std::vector<int32_t>(64))},
+          {"none", tensorOf<uint8_t>(DType::Bool, {0, 2}, {})},
+          {"scalar", tensorOf<int64_t>(DType::I64, {}, {-1})}};
+}
+
+void expectSample(const NpzFile &file, const Arrays &expected) {
+  ASSERT_EQ(file.arrays().size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(file.arrays()[i].name, expected[i].first);
+    auto read = file.read(expected[i].first);
+    ASSERT_TRUE(read.isOk()) << read.status().toString();
+    EXPECT_EQ(*read, expected[i].second);
+  }
+}
+
+std::string written(const Arrays &arrays, NpzCompression compression = NpzCompression::Stored) {
+  TemporaryPath path("x.npz");
+  Status status = writeNpz(path, arrays, compression);
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  return readBytes(path);
+}
+
+/// What opening says, or else what reading the first array that cannot be read says.
+Status outcome(const std::string &bytes, const io::NpzLimits &limits = {}) {
+  TemporaryPath path("x.npz");
+  writeBytes(path, bytes);
+  auto file = NpzFile::open(path, limits);
+  if (!file)
+    return file.status();
+  for (const NpzFile::Entry &entry : file->arrays())
+    if (auto read = file->read(entry.name); !read)
+      return read.status();
+  return Status::ok();
+}
+
+std::string refusal(const std::string &bytes) {
+  Status status = outcome(bytes);
+  EXPECT_FALSE(status.isOk());
+  EXPECT_THAT(status.message(), HasSubstr("x.npz: "));
+  return status.message();
+}
+
+/// `bytes` with other ones at the place behind the `nth` record that starts with `magic`.
+std::string patched(std::string bytes, const std::string &magic, int nth, size_t at,
+                    const std::string &with) {
+  size_t record = bytes.find(magic);
+  while (nth-- > 0)
+    record = bytes.find(magic, record + 1);
+  return bytes.replace(record + at, with.size(), with);
+}
+const std::string local = "PK\x03\x04", directory = "PK\x01\x02", ending = "PK\x05\x06";
+
+std::string corpus(const std::string &name) { return ZYX_TEST_CORPUS "/npz/" + name; }
+
+TEST(NpzTest, ReadsWhatItWrites) {
+  for (NpzCompression compression : {NpzCompression::Stored, NpzCompression::Deflated}) {
+    TemporaryPath path("again.npz");
+    ASSERT_TRUE(writeNpz(path, sample(), compression).isOk());
+    auto file = NpzFile::open(path);
+    ASSERT_TRUE(file.isOk()) << file.status().toString();
+    expectSample(*file, sample());
+    // The zeros become smaller, the others do not.
+    const bool isDeflated = compression == NpzCompression::Deflated;
+    EXPECT_EQ(file->find("layer/zeros")->isDeflated, isDeflated);
+    EXPECT_EQ(readBytes(path), written(sample(), compression));
+    EXPECT_THAT(file->read("b").status().message(), HasSubstr("no array 'b'"));
+  }
+  EXPECT_TRUE(outcome(written({})).isOk());
+}
+
+TEST(NpzTest, ReadsWhatPythonWrites) {
+  auto file = NpzFile::open(corpus("python.npz"));
+  ASSERT_TRUE(file.isOk()) << file.status().toString();
+  const Arrays arrays = sample();
+  expectSample(*file, {arrays[0], arrays[1]});
+  EXPECT_FALSE(file->arrays()[0].isDeflated);
+  EXPECT_TRUE(file->arrays()[1].isDeflated);
+  auto piped = NpzFile::open(corpus("piped.npz"));
+  ASSERT_TRUE(piped.isOk()) << piped.status().toString();
+  expectSample(*piped, {{"piped", arrays[1].second}});
+  EXPECT_THAT(
+      NpzFile::open(corpus("lzma.npz")).status().message(),
+      HasSubstr("array 'a.npy' has the compression 14; 0 (stored) and 8 (deflated) are known"));
+}
+
+TEST(NpzTest, PythonReadsWhatItWrites) {
+  for (NpzCompression compression : {NpzCompression::Stored, NpzCompression::Deflated}) {
+    TemporaryPath path("python.npz");
+    ASSERT_TRUE(writeNpz(path, sample(), compression).isOk());
+    const std::string command = "python3 -c 'import sys, zipfile\n"
+                                "f = zipfile.ZipFile(sys.argv[1])\n"
+                                "assert f.testzip() is None\n"
+                                "assert f.namelist() == [n + \".npy\" for n in (\"a\", "
+                                "\"layer/zeros\", \"none\", \"scalar\")]\n"
+                                "assert f.read(\"layer/zeros.npy\").endswith(bytes(256))' " +
+                                path.path;
+    EXPECT_EQ(std::system(command.c_str()), 0);
+  }
+}
+
+TEST(NpzTest, RefusesEveryTruncation) {
+  for (NpzCompression compression : {NpzCompression::Stored, NpzCompression::Deflated}) {
+    const std::string whole = written(sample(), compression);
+    for (size_t size = 0; size < whole.size(); ++size)
+      EXPECT_FALSE(outcome(whole.substr(0, size)).isOk()) << size;
+    EXPECT_FALSE(outcome(whole + "x").isOk());
+    EXPECT_FALSE(outcome("x" + whole).isOk());
+  }
+  EXPECT_THAT(refusal("PK"),
+              HasSubstr("no .npz file, or its end is cut: no end of a zip archive's directory"));
+}
+
+TEST(NpzTest, NoticesOrSurvivesEveryFlippedByte) {
+  const std::string whole = written(sample(), NpzCompression::Deflated);
+  const Arrays arrays = sample();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x41);
+    TemporaryPath path("flip.npz");
+    writeBytes(path, bytes);
+    auto file = NpzFile::open(path);
+    if (!file)
+      continue;
+    // Every array that can be read is the one that was written.
+    for (const auto &[name, tensor] : arrays)
+      if (auto read = file->read(name); read.isOk())
+        EXPECT_EQ(*read, tensor) << i;
+  }
+}
+
+TEST(NpzTest, RefusesNames) {
+  auto name = [](const std::string &wanted) {
+    // The one that is written has the same length.
+    const std::string bytes = written({{std::string(wanted.size(), 'n'), sample()[3].second}});
+    return refusal(patched(patched(bytes, local, 0, 30, wanted), directory, 0, 46, wanted));
+  };
+  EXPECT_THAT(name("/etc/x"), HasSubstr("the name '/etc/x' is no path below a folder"));
+  for (const char *path : {"../x", "a/../x", "./x", "a//x", "..", "a/./b"})
+    EXPECT_THAT(name(path), HasSubstr("is no path below a folder"));
+  for (const char *path : {"C:\\x", "a\nb"})
+    EXPECT_THAT(name(path), HasSubstr("has a control character or a backslash"));
+  const std::string two = written({{"a", sample()[3].second}, {"b", sample()[3].second}});
+  EXPECT_THAT(refusal(patched(two, directory, 1, 46, "a")), HasSubstr("array 'a' is a duplicate"));
+  EXPECT_THAT(refusal(patched(two, directory, 1, 46, "c")),
+              HasSubstr("array 'c' is another one at its place than in the directory"));
+  EXPECT_THAT(refusal(patched(two, directory, 1, 47, ".txt")),
+              HasSubstr("'b.txt' is no .npy file"));
+  // A name of four bytes less.
+  EXPECT_THAT(refusal(patched(patched(two, directory, 0, 28, "\x04"), directory, 0, 46, ".npy")),
+              HasSubstr("the name '' is empty"));
+}
+
+TEST(NpzTest, RefusesSizesThatLie) {
+  const std::string stored = written(sample()),
+                    deflated = written(sample(), NpzCompression::Deflated);
+  EXPECT_THAT(refusal(patched(stored, directory, 0, 24, "\x99")),
+              HasSubstr("array 'a.npy' claims 153 bytes from 152 in the file"));
+  EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, std::string("\0\0\0\x7f", 4))),
+              HasSubstr("array 'layer/zeros.npy' claims 2130706432 bytes from"));
+  EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, "\x81")),
+              HasSubstr("array 'layer/zeros' is no deflated stream of 385 bytes"));
+  EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, "\x7f")),
+              HasSubstr("is no deflated stream"));
+  EXPECT_THAT(refusal(patched(stored, directory, 0, 16, "\x01\x02")),
+              HasSubstr("array 'a' has another checksum than the directory says"));
+  EXPECT_THAT(refusal(patched(stored, directory, 1, 42, std::string("\0\0\0\x70", 4))),
+              HasSubstr("array 'layer/zeros' starts behind the arrays, at byte 1879048192"));
+  EXPECT_THAT(refusal(patched(stored, local, 3, 28, "\xff")),
+              HasSubstr("behind the end of the arrays"));
+  EXPECT_THAT(refusal(patched(stored, local, 0, 28, std::string("\x40", 1))),
+              HasSubstr("arrays 'a' and 'layer/zeros' overlap"));
+  EXPECT_THAT(refusal(patched(stored, ending, 0, 8, std::string("\3\0\3\0", 4))),
+              HasSubstr("bytes behind its entries"));
+  EXPECT_THAT(refusal(patched(stored, ending, 0, 8, std::string("\5\0\5\0", 4))),
+              HasSubstr("the directory is malformed"));
+  EXPECT_THAT(refusal(patched(stored, directory, 3, 32, "\xff")),
+              HasSubstr("the directory is cut"));
+  EXPECT_THAT(refusal(patched(stored, ending, 0, 16, "\xff")), HasSubstr("does not end at byte"));
+}
+
+TEST(NpzTest, RefusesBombs) {
+  const Arrays zeros = {
+      {"zeros", tensorOf<uint8_t>(DType::U8, {1 << 20}, std::vector<uint8_t>(1 << 20))}};
+  const std::string bytes = written(zeros, NpzCompression::Deflated);
+  EXPECT_LT(bytes.size(), 4096u);
+  EXPECT_TRUE(outcome(bytes).isOk());
+  EXPECT_TRUE(outcome(bytes, {.bytes = 1 << 19, .ratio = 1032}).isOk());
+  EXPECT_THAT(outcome(bytes, {.bytes = 1 << 19, .ratio = 100}).message(),
+              AllOf(HasSubstr("would be unpacked to 1048704 bytes from "),
+                    HasSubstr("beyond the limits of 524288 bytes and 100 times as much")));
+}
+
+TEST(NpzTest, RefusesOtherArchives) {
+  const std::string bytes = written(sample());
+  EXPECT_THAT(refusal(patched(bytes, directory, 0, 8, "\x01")),
+              HasSubstr("array 'a.npy' is encrypted"));
+  for (size_t at : {20, 24, 42})
+    EXPECT_THAT(refusal(patched(bytes, directory, 0, at, "\xff\xff\xff\xff")),
+                HasSubstr("is a zip64 archive"));
+  EXPECT_THAT(refusal(patched(bytes, ending, 0, 16, "\xff\xff\xff\xff")),
+              HasSubstr("is a zip64 archive"));
+  EXPECT_THAT(refusal(patched(bytes, ending, 0, 4, "\x01")),
+              HasSubstr("is a part of an archive of several files"));
+  // A comment at the end is no matter.
+  EXPECT_TRUE(outcome(patched(bytes, ending, 0, 20, "\x02") + "hi").isOk());
+  // What is inside is read as every .npy file.
+  EXPECT_THAT(outcome(patched(bytes, local, 0, 35, "X")).message(), HasSubstr("another checksum"));
+}
+
+TEST(NpzTest, RefusesToWrite) {
+  TemporaryPath path("refused.npz");
+  writeBytes(path, "before");
+  auto refused = [&](const Arrays &arrays) {
+    Status status = writeNpz(path, arrays);
+    EXPECT_FALSE(status.isOk());
+    EXPECT_THAT(status.message(), HasSubstr("refused.npz: "));
+    EXPECT_EQ(readBytes(path), "before");
+    return status.message();
+  };
+  const HostTensor x = sample()[3].second;
+  EXPECT_THAT(refused({{"x", x}, {"x", x}}), HasSubstr("array 'x' is a duplicate"));
+  EXPECT_THAT(refused({{"x", x}, {"../x", x}}),
+              HasSubstr("the name '../x' is no path below a folder"));
+  EXPECT_THAT(refused({{"", x}}), HasSubstr("the name '' is empty"));
+  EXPECT_THAT(refused({{"x", tensorOf<uint16_t>(DType::BF16, {1}, {0})}}),
+              HasSubstr("array 'x': .npy has no type for bf16"));
+  EXPECT_THAT(refused({{std::string(70000, 'x'), x}}), HasSubstr("needs zip64"));
+  EXPECT_THAT(refused(Arrays(65535, {"x", x})), HasSubstr("65535 arrays need zip64"));
+  EXPECT_THAT(writeNpz("/no/such/folder/x.npz", {}).message(), HasSubstr("cannot write"));
+  // Nothing half-written is left beside.
+  DIR *folder = opendir(testing::TempDir().c_str());
+  while (dirent *entry = readdir(folder))
+    EXPECT_THAT(std::string(entry->d_name),
+                testing::Not(StartsWith(path.path.substr(testing::TempDir().size()) + ".tmp.")));
+  closedir(folder);
+}
+
+} // namespace
