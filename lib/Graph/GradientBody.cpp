@@ -1,0 +1,291 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Loops and custom ops: their bodies are differentiated in graphs of their own, where nothing is
+// known of what the values outside have in common.
+//===----------------------------------------------------------------------===//
+#include "GradientRules.h"
+
+#include <algorithm>
+
+namespace zyx::graph {
+
+namespace {
+
+/// A graph that becomes a body: parameters are inputs in the order in which they are made.
+class BodyEmitter : public GradientEmitter {
+public:
+  BodyEmitter() : GradientEmitter(body) {}
+  BodyEmitter(const BodyEmitter &) = delete;
+
+  Graph body;
+
+  NodeId input(const TensorType &type) {
+    const NodeId id = check(body.parameter("arg" + std::to_string(body.inputs.size()), type));
+    body.inputs.push_back(id);
+    return id;
+  }
+  void output(NodeId id) {
+    body.outputs.push_back({"result" + std::to_string(body.outputs.size()), id});
+  }
+  Result<Body> finish() {
+    ZYX_RETURN_IF_ERROR(status);
+    return Body::create(body);
+  }
+};
+
+/// The gradient of a body as a body.
+struct BodyGradient {
+  /// Takes what the differentiated body takes, then the gradients of those results that have one.
+  /// None where nothing wanted has a gradient.
+  Body body;
+  /// Per input of the differentiated body the result that is its gradient.
+  std::vector<std::optional<size_t>> resultOf;
+
+  /// Whether the input is read.
+  std::vector<bool> isRead;
+};
+
+} // namespace
+
+static Result<BodyGradient> differentiate(const Body &body, const std::vector<bool> &isWanted,
+                                          const std::vector<bool> &hasGradient) {
+  const Graph &from = body.graph();
+  BodyEmitter emitter;
+  std::vector<NodeId> inputs, targets, seeds, sources;
+  for (NodeId input : from.inputs)
+    inputs.push_back(emitter.input(from.node(input).type));
+  const std::vector<NodeId> results =
+      emitter.check(emitter.body.inlineBody(body, inputs), from.outputs.size());
+  ZYX_RETURN_IF_ERROR(emitter.status);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (hasGradient[i]) {
+      targets.push_back(results[i]);
+      seeds.push_back(emitter.input(emitter.type(results[i])));
+    }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (isWanted[i])
+      sources.push_back(inputs[i]);
+  ZYX_ASSIGN_OR_RETURN(const auto gradients, gradient(emitter.body, targets, seeds, sources));
+
+  BodyGradient result;
+  result.resultOf.resize(inputs.size());
+  for (size_t i = 0, source = 0; i < inputs.size(); ++i) {
+    if (!isWanted[i])
+      continue;
+    if (const std::optional<NodeId> found = gradients[source++]) {
+      result.resultOf[i] = emitter.body.outputs.size();
+      emitter.output(*found);
+    }
+  }
+  if (emitter.body.outputs.empty())
+    return result;
+  ZYX_ASSIGN_OR_RETURN(result.body, emitter.finish());
+  const Graph &made = result.body.graph();
+  std::vector<bool> isReachable(made.size());
+  for (NodeId id : made.reachable())
+    isReachable[id] = true;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    result.isRead.push_back(isReachable[made.inputs[i]]);
+  return result;
+}
+
+static void differentiateCustom(GradientPass &p, const Node &node,
+                                std::span<const std::optional<NodeId>> gradients) {
+  std::vector<bool> isWanted, hasGradient;
+  std::vector<NodeId> arguments = node.operands;
+  for (NodeId operand : node.operands)
+    isWanted.push_back(p.needs(operand));
+  for (const std::optional<NodeId> &gradient : gradients) {
+    hasGradient.push_back(gradient.has_value());
+    if (gradient)
+      arguments.push_back(*gradient);
+  }
+  const Result<BodyGradient> body = differentiate(node.attributes.body, isWanted, hasGradient);
+  if (!body.isOk())
+    return p.refuse(node, body.status().message());
+  if (!body->body)
+    return;
+  const std::vector<NodeId> results =
+      p.check(p.graph.inlineBody(body->body, arguments), body->body.graph().outputs.size());
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    if (body->resultOf[i] && p.status.isOk())
+      p.give(node.operands[i], results[*body->resultOf[i]]);
+}
+
+/// A loop forwards again, which stores what it carries at the begin of each trip, and one backwards,
+/// which carries the gradients of the carried values and adds up those of the invariants.
+namespace {
+class LoopGradient {
+public:
+  LoopGradient(GradientPass &pass, const Node &node)
+      : p(pass), node(node), body(node.attributes.body), trips(node.attributes.trips),
+        carried(body.graph().outputs.size()) {}
+
+  void run(std::span<const std::optional<NodeId>> gradients);
+
+private:
+  const TensorType &typeOf(size_t operand) const {
+    return body.graph().node(body.graph().inputs[operand + 1]).type;
+  }
+  bool isInvariant(size_t operand) const { return operand >= carried; }
+  TensorType bufferType(size_t operand) const {
+    TensorType type = typeOf(operand);
+    type.shape.insert(type.shape.begin(), trips);
+    return type;
+  }
+
+  std::vector<NodeId> storeCarried();
+  Result<Body> makeStoring() const;
+  Result<Body> makeBackward() const;
+
+  GradientPass &p;
+  const Node &node;
+  Body body;
+  int64_t trips;
+  /// Operands below this are carried, the others are invariants.
+  size_t carried;
+  /// Of a trip.
+  BodyGradient trip;
+  /// Carried values that the gradient of a trip reads; carried floats; invariants with a gradient.
+  std::vector<size_t> stored, floats, summed;
+};
+} // namespace
+
+/// (i, carried, buffers, invariants) -> (carried, buffers)
+Result<Body> LoopGradient::makeStoring() const {
+  BodyEmitter e;
+  std::vector<NodeId> arguments{e.input({DType::I64, {}})}, buffers;
+  for (size_t i = 0; i < carried; ++i)
+    arguments.push_back(e.input(typeOf(i)));
+  for (size_t i : stored)
+    buffers.push_back(e.input(bufferType(i)));
+  for (size_t i = carried; i < node.operands.size(); ++i)
+    arguments.push_back(e.input(typeOf(i)));
+  for (NodeId next : e.check(e.body.inlineBody(body, arguments), carried))
+    e.output(next);
+  for (size_t i = 0; i < stored.size(); ++i)
+    e.output(e.check(e.body.scatter(ScatterKind::Set, buffers[i], arguments[0],
+                                    arguments[stored[i] + 1], 0)));
+  return e.finish();
+}
+
+/// (j, gradients of the carried floats, sums, buffers, invariants) -> (gradients, sums)
+Result<Body> LoopGradient::makeBackward() const {
+  BodyEmitter e;
+  const TensorType number{DType::I64, {}};
+  const NodeId index = e.sub(e.fill(number, static_cast<double>(trips - 1)), e.input(number));
+  std::vector<NodeId> gradients, sums, arguments(node.operands.size() + 1);
+  arguments[0] = index;
+  for (size_t i : floats)
+    gradients.push_back(e.input(typeOf(i)));
+  for (size_t i : summed)
+    sums.push_back(e.input({accumulatorType(typeOf(i).dtype), typeOf(i).shape}));
+  for (size_t i = 0; i < carried; ++i)
+    if (!std::ranges::binary_search(stored, i))
+      arguments[i + 1] = e.zeros(typeOf(i));
+  for (size_t i : stored)
+    arguments[i + 1] = e.check(e.body.gather(e.input(bufferType(i)), index, 0));
+  for (size_t i = carried; i < node.operands.size(); ++i)
+    arguments[i + 1] = e.input(typeOf(i));
+  arguments.insert(arguments.end(), gradients.begin(), gradients.end());
+
+  const std::vector<NodeId> results = e.check(e.body.inlineBody(trip.body, arguments),
+                                              trip.body.graph().outputs.size());
+  for (size_t i : floats) {
+    const std::optional<size_t> result = trip.resultOf[i + 1];
+    e.output(result ? results[*result] : e.zeros(typeOf(i)));
+  }
+  for (size_t k = 0; k < summed.size(); ++k) {
+    const NodeId result = results[*trip.resultOf[summed[k] + 1]];
+    e.output(e.add(sums[k], e.cast(result, e.dtype(sums[k]))));
+  }
+  return e.finish();
+}
+
+/// The buffers of the stored values, one row per trip.
+std::vector<NodeId> LoopGradient::storeCarried() {
+  if (stored.empty())
+    return {};
+  const Result<Body> storing = makeStoring();
+  if (!storing.isOk()) {
+    p.refuse(node, storing.status().message());
+    return {};
+  }
+  const auto firstInvariant = node.operands.begin() + static_cast<ptrdiff_t>(carried);
+  std::vector<NodeId> initial(node.operands.begin(), firstInvariant);
+  for (size_t i : stored)
+    initial.push_back(p.zeros(bufferType(i)));
+  std::vector<NodeId> results =
+      p.check(p.graph.loop(*storing, trips, initial, {firstInvariant, node.operands.end()}),
+              initial.size());
+  results.erase(results.begin(), results.begin() + static_cast<ptrdiff_t>(carried));
+  return results;
+}
+
+void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
+  if (trips == tripsAreData)
+    return p.refuse(node, "how often its body is evaluated is data, so that nobody knows how much "
+                          "of what it carries is to be stored; give it a constant number of trips");
+  std::vector<bool> isWanted{false}, hasGradient;
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const bool hasFloats = isFloat(typeOf(i).dtype);
+    isWanted.push_back(hasFloats && (!isInvariant(i) || p.needs(node.operands[i])));
+    if (!isInvariant(i)) {
+      hasGradient.push_back(hasFloats);
+      if (hasFloats)
+        floats.push_back(i);
+    }
+  }
+  Result<BodyGradient> differentiated = differentiate(body, isWanted, hasGradient);
+  if (!differentiated.isOk())
+    return p.refuse(node, differentiated.status().message());
+  trip = std::move(*differentiated);
+  if (!trip.body) {
+    // What is carried depends on nothing that was carried before, unless there is no trip.
+    for (size_t i : floats)
+      if (trips == 0 && gradients[i] && p.needs(node.operands[i]))
+        p.give(node.operands[i], *gradients[i]);
+    return;
+  }
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    if (!isInvariant(i) && trip.isRead[i + 1])
+      stored.push_back(i);
+    if (isInvariant(i) && trip.resultOf[i + 1])
+      summed.push_back(i);
+  }
+
+  const std::vector<NodeId> buffers = storeCarried();
+  const Result<Body> backward = makeBackward();
+  if (!backward.isOk())
+    return p.refuse(node, backward.status().message());
+  std::vector<NodeId> initial, invariants = buffers;
+  for (size_t i : floats)
+    initial.push_back(gradients[i] ? *gradients[i] : p.zeros(typeOf(i)));
+  for (size_t i : summed)
+    initial.push_back(p.zeros({accumulatorType(typeOf(i).dtype), typeOf(i).shape}));
+  invariants.insert(invariants.end(),
+                    node.operands.begin() + static_cast<ptrdiff_t>(carried), node.operands.end());
+  if (!p.status.isOk())
+    return;
+  const std::vector<NodeId> results =
+      p.check(p.graph.loop(*backward, trips, initial, invariants), initial.size());
+  if (!p.status.isOk())
+    return;
+  for (size_t k = 0; k < floats.size(); ++k)
+    if (p.needs(node.operands[floats[k]]))
+      p.give(node.operands[floats[k]], results[k]);
+  for (size_t k = 0; k < summed.size(); ++k)
+    p.give(node.operands[summed[k]], results[floats.size() + k]);
+}
+
+void differentiateBody(GradientPass &pass, const Node &node,
+                       std::span<const std::optional<NodeId>> gradients) {
+  if (node.op == Op::Custom)
+    differentiateCustom(pass, node, gradients);
+  else
+    LoopGradient(pass, node).run(gradients);
+}
+
+} // namespace zyx::graph

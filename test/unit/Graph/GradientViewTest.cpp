@@ -1,0 +1,130 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "GradientCheck.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace zyx;
+using namespace zyx::graph;
+
+/// Something that is not linear behind a view, so that a second order exists.
+static NodeId squared(TestGraph &g, NodeId x) { return *g.binary(BinaryKind::Mul, x, x); }
+
+TEST(GradientViewTest, ReshapeExpandPermuteFlipAreTheDifference) {
+  Random random(11);
+  for (int i = 0; i < 12; ++i) {
+    Shape shape = random.shape(1);
+    std::vector<int64_t> order(shape.size()), dims;
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t d = order.size(); d > 1; --d)
+      std::swap(order[d - 1], order[static_cast<size_t>(random.integer(0, static_cast<int64_t>(d) - 1))]);
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (random.integer(0, 1))
+        dims.push_back(static_cast<int64_t>(d));
+    Shape wide = shape;
+    for (int64_t dim : dims) {
+      shape[static_cast<size_t>(dim)] = 1;
+      wide[static_cast<size_t>(dim)] = random.integer(0, 3);
+    }
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+      NodeId y = *g.permute(squared(g, *g.expand(x[0], wide)), order);
+      if (!dims.empty())
+        y = *g.flip(y, dims);
+      return *g.reshape(squared(g, y), {*numElements(wide)});
+    }, {random.values(shape)});
+  }
+}
+
+TEST(GradientViewTest, PadIsTheDifference) {
+  Random random(12);
+  for (int i = 0; i < 40; ++i) {
+    const Shape shape = random.shape();
+    std::vector<int64_t> low, high, interior;
+    for (int64_t extent : shape) {
+      interior.push_back(random.integer(0, 2));
+      const int64_t between = extent + std::max<int64_t>(extent - 1, 0) * interior.back();
+      low.push_back(random.integer(-between / 2, 2));
+      high.push_back(random.integer(-(between - between / 2), 2));
+    }
+    SCOPED_TRACE(toString(shape) + toString(low) + toString(high) + toString(interior));
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+      return squared(g, *g.pad(squared(g, x[0]), squared(g, x[1]), low, high, interior));
+    }, {random.values(shape), random.values({})});
+  }
+}
+
+TEST(GradientViewTest, WindowIsTheDifference) {
+  Random random(13);
+  // Windows side by side, apart, overlapping, of one element, wider than the tensor, of many elements.
+  struct Case {
+    int64_t extent, size, stride, dilation;
+  };
+  const Case cases[] = {{6, 2, 2, 1}, {7, 2, 3, 1}, {6, 3, 1, 1},  {8, 3, 2, 1}, {9, 3, 2, 2},
+                        {7, 1, 3, 1}, {5, 1, 1, 1}, {3, 4, 1, 1},  {0, 2, 1, 1}, {8, 2, 1, 5},
+                        {9, 2, 5, 3}, {24, 18, 2, 1}, {1, 1, 4, 4}, {7, 7, 1, 1}};
+  for (const Case &c : cases)
+    for (int64_t rank : {1, 3}) {
+      SCOPED_TRACE(toString(Shape{c.extent, c.size, c.stride, c.dilation}));
+      const Shape shape = rank == 1 ? Shape{c.extent} : Shape{2, c.extent, 2};
+      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+        return squared(g, *g.window(x[0], {rank / 2}, {c.size}, {c.stride}, {c.dilation}));
+      }, {random.values(shape)});
+    }
+  for (const auto &[a, b] : {std::pair(cases[2], cases[3]), std::pair(cases[0], cases[4]),
+                             std::pair(cases[3], cases[5])})
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+      return squared(g, *g.window(x[0], {0, 2}, {a.size, b.size}, {a.stride, b.stride},
+                                  {a.dilation, b.dilation}));
+    }, {random.values({a.extent, 2, b.extent})});
+}
+
+TEST(GradientViewTest, ConcatIsTheDifference) {
+  Random random(14);
+  for (int64_t dim : {0, 1}) {
+    std::vector<HostTensor> values;
+    for (int64_t extent : {2, 0, 3}) {
+      Shape shape{2, 2};
+      shape[static_cast<size_t>(dim)] = extent;
+      values.push_back(random.values(shape));
+    }
+    // The first part twice.
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+      return squared(g, *g.concat({{x[0], x[1], x[2], x[0]}}, dim));
+    }, values);
+  }
+}
+
+TEST(GradientViewTest, TransfersGoBack) {
+  TestGraph g;
+  const NodeId x = g.input(vector({1, 2}));
+  const NodeId y = squared(g, *g.transfer(x, "cuda:1"));
+  const auto refused = gradient(g, y, {{x}});
+  EXPECT_EQ(refused.status().message(), "gradient of transfer of f64[2]: nobody says where its "
+                                        "operand lies; give deviceOf");
+  GradientOptions options;
+  options.deviceOf = [&](NodeId id) {
+    EXPECT_EQ(id, x);
+    return "cpu";
+  };
+  const NodeId dx = *(*gradient(g, y, {{x}}, options))[0];
+  EXPECT_EQ(g.node(dx).op, Op::Transfer);
+  EXPECT_EQ(g.node(dx).attributes.name, "cpu");
+  expectNumbers(g.run(dx), {2, 4});
+}
+
+TEST(GradientViewTest, EightBitFloatsAreSummedInF32) {
+  TestGraph g;
+  const NodeId x = g.input(tensor(DType::F8E5M2, {2}, {1, 2}));
+  const NodeId wide = *g.expand(*g.reshape(x, {2, 1}), {2, 3});
+  const NodeId both = *g.concat({{wide, wide}}, 0);
+  const NodeId slices = *g.window(both, {0}, {2}, {1}, {1});
+  const NodeId y = *g.cast(slices, DType::F32);
+  const NodeId dx = derivative(g, y, x);
+  EXPECT_EQ(g.node(dx).type.dtype, DType::F8E5M2);
+  // Rows 0 and 3 are in one window, rows 1 and 2 in two, three columns each: 9 and 9, and 8-bit
+  // floats of two bits of fraction have 8 and 10.
+  expectNumbers(g.run(dx), {8, 8});
+}
