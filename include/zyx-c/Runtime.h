@@ -127,6 +127,7 @@ typedef struct zyx_executor_info {
   size_t num_inputs;
   size_t num_outputs;
   size_t num_kernels;
+  /* Of a run, without what is computed once of weights. */
   size_t num_launches;
   /* Scratch memory, and constants. */
   uint64_t arena_bytes;
@@ -159,7 +160,9 @@ ZYX_C_API zyx_error *zyx_executor_find_output(const zyx_executor *executor, cons
 ZYX_C_API zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data,
                                             size_t size);
 /* Uses the caller's memory, aligned to the element, until another is given or the executor is
- * released. A run is refused where an output shares memory with an input or another output. */
+ * released. A run is refused where an output shares memory with an input or another output. Of weights,
+ * the inputs that are parameters of the program, some things are computed once and kept: lend the memory
+ * anew, or set the input, where a weight has changed. */
 ZYX_C_API zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index,
                                                const void *data, size_t size);
 ZYX_C_API zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data,

@@ -22,6 +22,7 @@ void put(ByteWriter &to, const Argument &argument) {
   to.u64(argument.type.shape.size());
   for (int64_t extent : argument.type.shape)
     to.i64(extent);
+  to.u8(argument.isWeight);
 }
 
 Status get(ByteReader &from, Argument &argument) {
@@ -34,6 +35,10 @@ Status get(ByteReader &from, Argument &argument) {
   argument.type.shape.resize(from.count("rank", 8));
   for (int64_t &extent : argument.type.shape)
     extent = from.i64("extent");
+  const uint8_t isWeight = from.u8("whether an argument is a weight");
+  if (isWeight > 1)
+    return Status::dataCorruption("whether an argument is a weight is " + std::to_string(isWeight));
+  argument.isWeight = isWeight != 0;
   return Status::ok();
 }
 
@@ -45,7 +50,7 @@ void put(ByteWriter &to, const Buffer &buffer) {
 
 Status get(ByteReader &from, Buffer &buffer) {
   const uint8_t kind = from.u8("buffer kind");
-  if (kind > static_cast<uint8_t>(BufferKind::Constant))
+  if (kind > static_cast<uint8_t>(BufferKind::Kept))
     return Status::dataCorruption("buffer kind " + std::to_string(kind) + " is unknown");
   buffer = {static_cast<BufferKind>(kind), from.u64("buffer position"), from.u64("buffer size")};
   return Status::ok();
@@ -242,15 +247,17 @@ Status getContents(ByteReader &from, Artifact &artifact) {
   artifact.cpuFeatures.resize(from.count("CPU features", 8));
   for (std::string &feature : artifact.cpuFeatures)
     feature = from.string("CPU feature");
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.inputs, "inputs", 17));
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.outputs, "outputs", 17));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.inputs, "inputs", 18));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.outputs, "outputs", 18));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.buffers, "buffers", 17));
   auto constants = from.blob("constants");
   artifact.constants.assign(constants.begin(), constants.end());
   artifact.arenaSize = from.u64("arena size");
+  artifact.keptSize = from.u64("kept size");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 48));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 23));
+  artifact.numInitCommands = from.u32("commands of the init");
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
     return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the contents");
@@ -292,9 +299,11 @@ std::vector<std::byte> Artifact::serialize() const {
   putAll(contents, buffers);
   contents.blob(constants);
   contents.u64(arenaSize);
+  contents.u64(keptSize);
   putAll(contents, code);
   putAll(contents, kernels);
   putAll(contents, commands);
+  contents.u32(numInitCommands);
 
   ByteWriter checked;
   checked.string(ZYX_VERSION);

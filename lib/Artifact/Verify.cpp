@@ -22,9 +22,12 @@ class Verifier {
 public:
   explicit Verifier(const Artifact &artifact) : artifact(artifact) {}
 
-  Status run() const {
+  Status run() {
     ZYX_RETURN_IF_ERROR(arguments("input", artifact.inputs));
     ZYX_RETURN_IF_ERROR(arguments("output", artifact.outputs));
+    for (const Argument &argument : artifact.outputs)
+      if (argument.isWeight)
+        return bad("output '" + argument.name + "'", "is a weight");
     for (size_t i = 0; i < artifact.buffers.size(); ++i)
       ZYX_RETURN_IF_ERROR(buffer("buffer " + number(i), artifact.buffers[i]));
     for (size_t i = 0; i < artifact.kernels.size(); ++i) {
@@ -83,13 +86,15 @@ private:
       return argumentBuffer(where, buffer, artifact.outputs);
     case BufferKind::Arena:
       return rangeBuffer(where, buffer, artifact.arenaSize);
+    case BufferKind::Kept:
+      return rangeBuffer(where, buffer, artifact.keptSize);
     case BufferKind::Constant:
       break;
     }
     return rangeBuffer(where, buffer, artifact.constants.size());
   }
 
-  /// `ref` names at least `size` bytes.
+  /// `ref` names at least `size` bytes, which are read or written.
   Status range(const std::string &where, const BufferRef &ref, uint64_t size) const {
     if (ref.buffer >= artifact.buffers.size())
       return bad(where,
@@ -99,6 +104,11 @@ private:
       return bad(where, "uses " + number(size) + " bytes from byte " + number(ref.offset) +
                             " of buffer " + number(ref.buffer) + ", which has " +
                             number(available));
+    const Buffer &buffer = artifact.buffers[ref.buffer];
+    if (isInit && (buffer.kind == BufferKind::Output ||
+                   (buffer.kind == BufferKind::Input && !artifact.inputs[buffer.position].isWeight)))
+      return bad(where, "is of the init, and uses buffer " + number(ref.buffer) +
+                            ", which is no weight and not kept");
     return Status::ok();
   }
 
@@ -107,6 +117,8 @@ private:
     const BufferKind kind = artifact.buffers[ref.buffer].kind;
     if (kind == BufferKind::Input || kind == BufferKind::Constant)
       return bad(where, "writes buffer " + number(ref.buffer) + ", which is only read");
+    if (kind == BufferKind::Kept && !isInit)
+      return bad(where, "writes buffer " + number(ref.buffer) + ", which only the init writes");
     return Status::ok();
   }
 
@@ -152,7 +164,10 @@ private:
   }
 
   /// Walks the commands with the loops around each.
-  Status commands() const {
+  Status commands() {
+    if (artifact.numInitCommands > artifact.commands.size())
+      return bad("the init", "has " + number(artifact.numInitCommands) + " of " +
+                                 number(artifact.commands.size()) + " commands");
     const size_t none = artifact.commands.size();
     /// The command of each loop that is open, and the first command behind its body.
     std::vector<std::pair<size_t, size_t>> open;
@@ -162,10 +177,15 @@ private:
         open.pop_back();
       const std::string where = "command " + number(i);
       const Command &command = artifact.commands[i];
+      isInit = i < artifact.numInitCommands;
+      if (i == artifact.numInitCommands && !open.empty())
+        return bad(where, "is in a loop of which a part is of the init");
       loopOf.push_back(open.empty() ? none : open.back().first);
       for (uint32_t earlier : command.wait) {
         if (earlier >= i)
           return bad(where, "waits for command " + number(earlier) + ", which is not earlier");
+        if (earlier < artifact.numInitCommands && !isInit)
+          return bad(where, "waits for command " + number(earlier) + ", which is of the init");
         if (loopOf[earlier] != loopOf[i])
           return bad(where, "waits for command " + number(earlier) + ", which is in another loop");
       }
@@ -186,6 +206,8 @@ private:
   }
 
   const Artifact &artifact;
+  /// Whether the command that is checked is of the init.
+  bool isInit = false;
 };
 
 } // namespace

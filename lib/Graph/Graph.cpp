@@ -403,8 +403,10 @@ std::vector<NodeId> Graph::reachable() const {
 void Graph::bindParameters() {
   std::unordered_set<NodeId> bound(inputs.begin(), inputs.end());
   for (NodeId id = 0; id < nodes.size(); ++id)
-    if (nodes[id].op == Op::Parameter && bound.insert(id).second)
+    if (nodes[id].op == Op::Parameter && bound.insert(id).second) {
       inputs.push_back(id);
+      ++numWeights;
+    }
 }
 
 Status Graph::verify() const {
@@ -417,6 +419,9 @@ Status Graph::verify() const {
       return Status::invalidArgument("input " + nodes[input].attributes.name + " of graph " + name +
                                      " is listed twice");
   }
+  if (numWeights > inputs.size())
+    return Status::invalidArgument("graph " + name + " has " + std::to_string(numWeights) +
+                                   " weights among " + std::to_string(inputs.size()) + " inputs");
   std::unordered_set<std::string_view> names;
   for (const Output &output : outputs) {
     if (output.node >= nodes.size())
@@ -433,7 +438,7 @@ Status Graph::verify() const {
 
 Hash128 Graph::canonicalHash() const {
   ByteWriter writer;
-  writer.string("zyx graph 2");
+  writer.string("zyx graph 3");
   writer.string(name);
   std::vector<uint32_t> number(nodes.size());
   auto writeNode = [&](const Node &node) {
@@ -457,6 +462,7 @@ Hash128 Graph::canonicalHash() const {
   writer.u64(inputs.size());
   for (NodeId input : inputs)
     writeNode(nodes[input]);
+  writer.u64(numWeights);
   const std::vector<NodeId> order = reachable();
   writer.u64(order.size());
   for (size_t i = 0; i < order.size(); ++i) {

@@ -14,9 +14,9 @@ namespace zyx::graph {
 
 // The byte form:
 //   "ZYXG", u32 version, u64 XXH3 of all that follows,
-//   entry name, file names, bodies in this form, nodes, inputs, outputs; each list with a u64 count
-//   before it.
-static constexpr Envelope envelope{"ZYXG", 4, Envelope::Checksum::Bits64};
+//   entry name, file names, bodies in this form, nodes, inputs, how many of them
+//   are weights, outputs; each list with a u64 count before it.
+static constexpr Envelope envelope{"ZYXG", 5, Envelope::Checksum::Bits64};
 
 /// Location files are numbered from 1 in the table of file names; 0 is no file.
 static constexpr uint32_t noFile = 0;
@@ -74,6 +74,7 @@ std::vector<std::byte> Graph::serialize() const {
   body.u64(inputs.size());
   for (NodeId input : inputs)
     body.u32(input);
+  body.u64(numWeights);
   body.u64(outputs.size());
   for (const Output &output : outputs) {
     body.string(output.name);
@@ -225,6 +226,7 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
   graph.inputs.resize(reader.count("inputs", 4));
   for (NodeId &input : graph.inputs)
     input = reader.u32("an input");
+  graph.numWeights = reader.u64("the weights");
   graph.outputs.resize(reader.count("outputs", 12));
   for (Output &output : graph.outputs) {
     output.name = reader.string("an output's name");

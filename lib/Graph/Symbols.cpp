@@ -118,6 +118,7 @@ static Result<Graph> specialiseNodes(const Graph &graph, const Bindings &binding
   }
   for (NodeId input : graph.inputs)
     result.inputs.push_back(ids[input]);
+  result.numWeights = graph.numWeights;
   for (const Output &output : graph.outputs)
     result.outputs.push_back({output.name, ids[output.node]});
   return result;

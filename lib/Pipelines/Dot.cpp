@@ -222,6 +222,8 @@ private:
         write(op.getResult(0), drawing.node("constant", /*isData=*/true));
       else if (auto loop = dyn_cast<plan::LoopOp>(op))
         drawLoop(loop);
+      else if (auto init = dyn_cast<plan::InitOp>(op))
+        drawInit(init);
       else if (auto command = dyn_cast<plan::CommandOpInterface>(op))
         drawCommand(command, command.getReadBuffers(), command.getWrittenBuffers());
     }
@@ -238,6 +240,12 @@ private:
         drawing.edge(other, node, "", /*dashed=*/true);
     for (Value buffer : writes)
       write(buffer, node);
+  }
+
+  void drawInit(plan::InitOp init) {
+    drawing.beginFrame("init");
+    drawCommands(init.getBody().front());
+    drawing.endFrame();
   }
 
   /// The loop itself is a box that reads how often it runs and writes the number of the pass; its

@@ -48,8 +48,10 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
 void addKernelPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(createConvertGraphToKernelPass());
-  if (options.optimise)
+  if (options.optimise) {
     passes.addPass(kernel::createMergeIdenticalPass());
+    passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());
+  }
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
 }
 

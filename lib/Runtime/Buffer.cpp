@@ -59,6 +59,12 @@ void Buffer::noteWrite(Point point) {
   std::lock_guard lock(mutex);
   reads.clear();
   lastWrite = std::move(point);
+  ++numWrites;
+}
+
+uint64_t Buffer::writes() const {
+  std::lock_guard lock(mutex);
+  return numWrites;
 }
 
 Status Buffer::wait(bool toWrite) const {
@@ -110,8 +116,12 @@ Status Buffer::read(std::span<std::byte> to) const {
 Status Buffer::copyFrom(const Buffer &from) {
   ZYX_RETURN_IF_ERROR(checkSize(from.size()));
   ZYX_RETURN_IF_ERROR(from.wait(false));
-  if (!pool)
-    return from.read({reinterpret_cast<std::byte *>(memory.handle), memory.size});
+  if (!pool) {
+    ZYX_RETURN_IF_ERROR(wait(true));
+    ZYX_RETURN_IF_ERROR(from.read({reinterpret_cast<std::byte *>(memory.handle), memory.size}));
+    noteWrite({});
+    return Status::ok();
+  }
   if (!from.pool)
     return write({reinterpret_cast<const std::byte *>(from.memory.handle), memory.size});
   ZYX_RETURN_IF_ERROR(wait(true));

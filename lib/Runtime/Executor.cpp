@@ -7,6 +7,7 @@
 #include "zyx/Base/Debug.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -21,26 +22,33 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
       Buffer::allocate(device->pool(), program->artifact().arenaSize);
   if (!arena)
     return arena.status().withDevice(device->name());
+  Result<std::shared_ptr<Buffer>> kept =
+      Buffer::allocate(device->pool(), program->artifact().keptSize);
+  if (!kept)
+    return kept.status().withDevice(device->name());
   ZYX_DEBUG(Runtime, "load '" + program->artifact().entry + "' on " + device->name() + ": " +
                          std::to_string(program->artifact().kernels.size()) + " kernels, " +
                          std::to_string(program->artifact().commands.size()) +
                          " commands, arena of " + std::to_string(program->artifact().arenaSize) +
-                         " bytes");
+                         " bytes, " + std::to_string(program->artifact().keptSize) + " kept");
   return std::unique_ptr<Executor>(
-      new Executor(std::move(device), std::move(program), std::move(*arena)));
+      new Executor(std::move(device), std::move(program), std::move(*arena), std::move(*kept)));
 }
 
 Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram,
-                   std::shared_ptr<Buffer> itsArena)
+                   std::shared_ptr<Buffer> itsArena, std::shared_ptr<Buffer> itsKept)
     : device(std::move(ofDevice)), program(std::move(ofProgram)), arena(std::move(itsArena)),
+      kept(std::move(itsKept)),
       inputs(artifact().inputs.size()), outputs(artifact().outputs.size()),
-      replay(program->record()) {
+      weightWrites(inputs.size()), replay(program->record()) {
   const auto &buffers = artifact().buffers;
   for (uint32_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind == BufferKind::Arena)
       replay->bind(i, arena->handle() + buffers[i].position);
     else if (buffers[i].kind == BufferKind::Constant)
       replay->bind(i, program->constants().handle() + buffers[i].position);
+    else if (buffers[i].kind == BufferKind::Kept)
+      replay->bind(i, kept->handle() + buffers[i].position);
   }
 }
 
@@ -110,6 +118,8 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
       replay->bind(i, buffer->handle());
   (isInput ? inputs : outputs)[index] = {std::move(buffer), owned};
   isApart = false;
+  if (target->isWeight)
+    isInitialised = false;
   return Status::ok();
 }
 
@@ -184,6 +194,22 @@ Status Executor::prepare() {
   return checkApart();
 }
 
+/// What the next run needs. An init in flight is one that happens: who relies on it waits for it.
+Part Executor::partToRun() {
+  if (artifact().numInitCommands == 0)
+    return Part::Run;
+  if (init.isDecided() && !init.isReached())
+    isInitialised = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!artifact().inputs[i].isWeight)
+      continue;
+    const uint64_t writes = inputs[i].buffer->writes();
+    if (std::exchange(weightWrites[i], writes) != writes)
+      isInitialised = false;
+  }
+  return isInitialised ? Part::Run : Part::InitAndRun;
+}
+
 Status Executor::runNow(std::span<uint64_t> nanoseconds) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
   ZYX_RETURN_IF_ERROR(prepare());
@@ -192,7 +218,13 @@ Status Executor::runNow(std::span<uint64_t> nanoseconds) {
     ZYX_RETURN_IF_ERROR(slot.buffer->wait(false));
   for (const Slot &slot : outputs)
     ZYX_RETURN_IF_ERROR(slot.buffer->wait(true));
-  ZYX_RETURN_IF_ERROR(replay->run(nanoseconds));
+  // Not before, because a write that is noted comes with a point to wait for.
+  const Part part = partToRun();
+  // An init that fails left nothing.
+  isInitialised = part == Part::Run;
+  ZYX_RETURN_IF_ERROR(replay->run(part, nanoseconds));
+  isInitialised = true;
+  init = {};
   for (const Slot &slot : outputs)
     slot.buffer->noteWrite({});
   return Status::ok();
@@ -219,16 +251,23 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
                          std::to_string(wait.size()) + " points");
   ZYX_RETURN_IF_ERROR(prepare());
+  const Part part = partToRun();
   std::vector<Point> points(wait.begin(), wait.end()), after;
   for (const Slot &slot : inputs)
     slot.buffer->beforeRead(points);
   for (const Slot &slot : outputs)
     slot.buffer->beforeWrite(after);
+  if (part == Part::Run)
+    points.push_back(init);
   // The arena is used by one run at a time.
   after.push_back(last);
   // Of its own, because a failed timeline stays failed, and later runs have nothing to do with it.
   last = {std::make_shared<Timeline>(), 1};
-  replay->submit(std::move(points), std::move(after), last);
+  if (part == Part::InitAndRun) {
+    isInitialised = true;
+    init = last;
+  }
+  replay->submit(part, std::move(points), std::move(after), last);
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(last);
   for (const Slot &slot : outputs)

@@ -36,11 +36,19 @@ std::string programKey(const graph::Graph &graph, const CompileOptions &options)
          std::to_string(options.scheduleSeed) + " " + graph.name;
 }
 
+std::vector<artifact::Argument> inputsOf(const graph::Graph &graph) {
+  std::vector<artifact::Argument> inputs;
+  const size_t firstWeight = graph.inputs.size() - graph.numWeights;
+  for (graph::NodeId id : graph.inputs)
+    inputs.push_back(
+        {graph.node(id).attributes.name, graph.node(id).type, inputs.size() >= firstWeight});
+  return inputs;
+}
+
 class ReferenceExecutable : public Executable {
 public:
   explicit ReferenceExecutable(graph::Graph of) : graph(std::move(of)) {
-    for (graph::NodeId id : graph.inputs)
-      inputArguments.push_back({graph.node(id).attributes.name, graph.node(id).type});
+    inputArguments = inputsOf(graph);
     for (const graph::Output &output : graph.outputs)
       outputArguments.push_back({output.name, graph.node(output.node).type});
   }
@@ -72,7 +80,8 @@ public:
     inputArguments = artifact.inputs;
     outputArguments = artifact.outputs;
     numKernels = artifact.kernels.size();
-    for (const artifact::Command &command : artifact.commands)
+    for (const artifact::Command &command :
+         std::span(artifact.commands).subspan(artifact.numInitCommands))
       numLaunches += std::holds_alternative<artifact::Launch>(command.action);
   }
 
@@ -125,8 +134,7 @@ class SymbolicExecutable : public Executable {
 public:
   SymbolicExecutable(Session &session, graph::Graph of, std::string device)
       : session(session), graph(std::move(of)), device(std::move(device)) {
-    for (graph::NodeId id : graph.inputs)
-      inputArguments.push_back({graph.node(id).attributes.name, graph.node(id).type});
+    inputArguments = inputsOf(graph);
     for (const graph::Output &output : graph.outputs)
       outputArguments.push_back({output.name, graph.node(output.node).type});
   }

@@ -27,6 +27,16 @@ plan.func @l(%n: !plan.buffer<i64[]> {plan.input = "n"}, %y: !plan.buffer<f32[16
   } wait(%e1)
   plan.return
 }
+
+// An init is one, too.
+plan.func @i(%w: !plan.buffer<f32[16]> {plan.input = "w", plan.weight}, %y: !plan.buffer<f32[16]> {plan.output = "y"}) {
+  %t = plan.alloc kept : !plan.buffer<f32[16]>
+  plan.init {
+    %e0 = plan.launch @k ins(%w : !plan.buffer<f32[16]>) outs(%t : !plan.buffer<f32[16]>)
+  }
+  %e1 = plan.launch @k ins(%t : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>)
+  plan.return
+}
 // CHECK: n1 [label="launch k"]
 // CHECK-NEXT: n2 [label="copy"]
 // CHECK-NEXT: n3 [label="fill"]
@@ -48,3 +58,9 @@ plan.func @l(%n: !plan.buffer<i64[]> {plan.input = "n"}, %y: !plan.buffer<f32[16
 // CHECK: n0 -> n2 [label="i64[]"]
 // CHECK-NEXT: n1 -> n2 [style=dashed]
 // CHECK-NEXT: n1 -> n3 [label="f32[16]"]
+
+// CHECK: digraph "i"
+// CHECK: subgraph cluster_0 {
+// CHECK-NEXT: label="init"
+// CHECK-NEXT: n1 [label="launch k"]
+// CHECK: n1 -> n2 [label="f32[16]"]

@@ -5,8 +5,7 @@
 #ifndef ZYX_TEST_CONFORMANCE_DEVICE_H
 #define ZYX_TEST_CONFORMANCE_DEVICE_H
 
-#include "zyx/Base/Tensor.h"
-#include "zyx/Graph/Graph.h"
+#include "Builder.h"
 
 #include <memory>
 #include <optional>
@@ -15,6 +14,9 @@
 #include <vector>
 
 namespace zyx::conformance {
+
+/// The program with every second input as a weight; these come last.
+Program withWeights(const Program &program);
 
 /// What is compared with the interpreter.
 class Device {

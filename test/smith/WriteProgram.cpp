@@ -61,7 +61,8 @@ Status writeProgram(const Program &program, const std::string &path, const std::
         static_cast<int64_t>(value.data.size()) <= graph::maxConstantBytes)
       values[program.graph.inputs[i]] = value;
   }
-  ZYX_ASSIGN_OR_RETURN(const Program written, withConstants(program, values));
+  ZYX_ASSIGN_OR_RETURN(const Program constants, withConstants(program, values));
+  const Program written = conformance::withWeights(constants);
   std::string command = "zyx-run " + path + " --device=" + device + " --random=1";
   for (size_t i = 0; i < written.graph.inputs.size(); ++i) {
     const std::string &name = written.graph.node(written.graph.inputs[i]).attributes.name;

@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 4;
+inline constexpr uint32_t formatVersion = 5;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -29,17 +29,19 @@ inline constexpr uint64_t alignment = 64;
 struct Argument {
   std::string name;
   TensorType type;
+  /// An input that keeps its contents from run to run.
+  bool isWeight = false;
   bool operator==(const Argument &) const = default;
 };
 
-enum class BufferKind : uint8_t { Input = 0, Output = 1, Arena = 2, Constant = 3 };
+enum class BufferKind : uint8_t { Input = 0, Output = 1, Arena = 2, Constant = 3, Kept = 4 };
 
 /// A range of memory that commands name by its index in Artifact::buffers. Inputs and constants
-/// are never written.
+/// are never written, and what is kept by the first commands alone (numInitCommands).
 struct Buffer {
   BufferKind kind = BufferKind::Arena;
-  /// Input, Output: the index of the argument. Arena, Constant: the byte offset in the arena or in
-  /// the constant blob, a multiple of `alignment`.
+  /// Input, Output: the index of the argument. Arena, Constant, Kept: the byte offset in the arena, in
+  /// the constant blob or in what is kept, a multiple of `alignment`.
   uint64_t position = 0;
   /// In bytes; that of the argument's type for Input and Output.
   uint64_t size = 0;
@@ -152,9 +154,15 @@ struct Artifact {
   std::vector<std::byte> constants;
   /// Bytes of scratch memory that one run needs.
   uint64_t arenaSize = 0;
+  /// Bytes that stay as they are from run to run.
+  uint64_t keptSize = 0;
   std::vector<CodeBlob> code;
   std::vector<Kernel> kernels;
   std::vector<Command> commands;
+  /// The first so many commands are the init: they run before the first run, and again before the
+  /// first one after a weight has changed. They read weights, constants, and what they write: the
+  /// arena and what is kept. No command of a run waits for one of them.
+  uint32_t numInitCommands = 0;
   bool operator==(const Artifact &) const = default;
 
   /// Checks every index, size, offset and wait list: what passes can be run without further

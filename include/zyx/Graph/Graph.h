@@ -190,8 +190,12 @@ public:
   /// Inputs are parameter nodes in the order of the entry's arguments; other parameters are bound
   /// by name at load. The builders do not append to them: the order is the caller's to say.
   std::vector<NodeId> inputs;
+  /// The last so many of the inputs are weights: they keep their values from run to run, and what
+  /// depends on them alone may be computed once for many runs.
+  size_t numWeights = 0;
   std::vector<Output> outputs;
-  /// Makes every parameter an input: those that are none yet follow, in the order of their nodes.
+  /// Makes every parameter an input: those that are none yet follow as weights, in the order of their
+  /// nodes.
   void bindParameters();
   /// The entry's name.
   std::string name = "main";
@@ -234,7 +238,7 @@ public:
   Result<NodeId> randomBits(NodeId seed, Shape shape);
 
   /// Refuses a graph that is no program: an input that is no parameter or is listed twice, an
-  /// output without a node or a name, or two outputs of one name.
+  /// output without a node or a name, two outputs of one name, or more weights than inputs.
   Status verify() const;
 
   /// The nodes that outputs need, operands before users, in the order in which a depth-first walk

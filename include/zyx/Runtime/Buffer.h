@@ -42,6 +42,9 @@ public:
   /// failure.
   Status wait(bool toWrite) const;
 
+  /// Grows with each write that is noted: by a program, or by the functions below.
+  uint64_t writes() const;
+
   /// Waits for those who use the range, then copies all of it.
   Status write(std::span<const std::byte> from);
   Status read(std::span<std::byte> to) const;
@@ -58,6 +61,7 @@ private:
   Allocation memory;
   mutable std::mutex mutex;
   Point lastWrite;
+  uint64_t numWrites = 0;
   std::vector<Point> reads;
 };
 

@@ -19,8 +19,12 @@ struct CommandTime {
   uint64_t nanoseconds = 0;
 };
 
-/// Runs a program again and again: owns the arena, and binds memory to inputs and outputs. One
-/// thread at a time; binding and reading wait for runs in flight.
+/// Runs a program again and again: owns the arena and what is kept from run to run, and binds memory to
+/// inputs and outputs. One thread at a time; binding and reading wait for runs in flight.
+///
+/// Of weights, what depends on them alone is computed in the first run after one was bound, set, or
+/// written through a Buffer, by whomever: whoever changes memory that was lent (Buffer::borrow) by other
+/// means binds it again.
 class Executor {
 public:
   /// Loads the artifact and allocates its arena.
@@ -48,7 +52,7 @@ public:
   /// Runs on the device's queues after `wait`, after earlier runs and after all who use the bound
   /// buffers; the point is reached when the outputs are there.
   Result<Point> submit(std::span<const Point> wait = {});
-  /// As `run`, with the time of each command.
+  /// As `run`, with the time of each command; 0 for those of the init where it need not run.
   Result<std::vector<CommandTime>> profile();
 
 private:
@@ -58,23 +62,30 @@ private:
     bool owned = false;
   };
   Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program,
-           std::shared_ptr<Buffer> arena);
+           std::shared_ptr<Buffer> arena, std::shared_ptr<Buffer> kept);
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
   Status checkApart();
   Status prepare();
+  Part partToRun();
   Status runNow(std::span<uint64_t> nanoseconds);
 
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
-  std::shared_ptr<Buffer> arena;
+  std::shared_ptr<Buffer> arena, kept;
   std::vector<Slot> inputs, outputs;
+  /// Of inputs that are weights: how often they had been written when the init began.
+  std::vector<uint64_t> weightWrites;
+  /// Whether what is kept comes from the weights as they are bound.
+  bool isInitialised = false;
   /// Whether checkApart() has seen all that is bound.
   bool isApart = false;
   std::unique_ptr<Replay> replay;
   /// The latest submitted run.
   Point last;
+  /// The submitted run with the latest init.
+  Point init;
 };
 
 } // namespace zyx::runtime

@@ -126,17 +126,21 @@ plan::FuncOp Planner::createFunction() {
   Block &block = entry.getBody().front();
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
-  auto add = [&](Type tensor, StringRef kind, StringRef name) {
+  auto add = [&](Type tensor, StringRef kind, StringRef name, bool isWeight = false) {
     types.push_back(getBufferType(tensor));
-    attributes.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr(kind, builder.getStringAttr(name))));
+    SmallVector<NamedAttribute> named{builder.getNamedAttr(kind, builder.getStringAttr(name))};
+    if (isWeight)
+      named.push_back(builder.getNamedAttr(plan::FuncOp::weightAttr, builder.getUnitAttr()));
+    attributes.push_back(builder.getDictionaryAttr(named));
   };
   for (unsigned i = 0; i != block.getNumArguments(); ++i)
-    add(block.getArgument(i).getType(), plan::FuncOp::inputAttr, getArgumentName(entry, i));
+    add(block.getArgument(i).getType(), plan::FuncOp::inputAttr, getArgumentName(entry, i),
+        isWeight(entry, i));
   llvm::StringMap<unsigned> known;
   for (auto parameter : block.getOps<ParameterOp>())
     if (known.try_emplace(parameter.getName(), types.size()).second)
-      add(parameter.getResult().getType(), plan::FuncOp::inputAttr, parameter.getName());
+      add(parameter.getResult().getType(), plan::FuncOp::inputAttr, parameter.getName(),
+          /*isWeight=*/true);
   for (unsigned i = 0; i != entry.getNumResults(); ++i)
     add(entry.getResultTypes()[i], plan::FuncOp::outputAttr, getResultName(entry, i));
 

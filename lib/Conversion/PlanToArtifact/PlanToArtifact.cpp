@@ -52,7 +52,8 @@ private:
       auto kind = input ? artifact::BufferKind::Input : artifact::BufferKind::Output;
       addBuffer(argument, kind, arguments.size());
       arguments.push_back({(input ? input : func.getOutputName(i)).str(),
-                           cast<BufferType>(argument.getType()).getTensorType()});
+                           cast<BufferType>(argument.getType()).getTensorType(),
+                           func.isWeight(i)});
     }
   }
 
@@ -80,11 +81,14 @@ private:
   Status addOp(Operation &op) {
     return llvm::TypeSwitch<Operation *, Status>(&op)
         .Case([&](ArenaOp arena) {
-          result.arenaSize = sizeOf(arena.getResult());
+          (arena.getKept() ? result.keptSize : result.arenaSize) = sizeOf(arena.getResult());
           return Status::ok();
         })
         .Case([&](SliceOp slice) {
-          addBuffer(slice.getResult(), artifact::BufferKind::Arena, slice.getOffset());
+          const bool isKept = slice.getArena().getDefiningOp<ArenaOp>().getKept();
+          addBuffer(slice.getResult(),
+                    isKept ? artifact::BufferKind::Kept : artifact::BufferKind::Arena,
+                    slice.getOffset());
           return Status::ok();
         })
         .Case([&](ConstantOp constant) {
@@ -109,6 +113,11 @@ private:
                                                  static_cast<uint8_t>(byteSize(dtype))});
         })
         .Case([&](LoopOp loop) { return addLoop(loop); })
+        .Case([&](InitOp init) {
+          ZYX_RETURN_IF_ERROR(addBlock(init.getBody().front()));
+          result.numInitCommands = static_cast<uint32_t>(result.commands.size());
+          return Status::ok();
+        })
         .Case([&](ReturnOp) { return Status::ok(); })
         .Default([&](Operation *other) {
           return refuse(other, "is nothing that an artifact can hold");

@@ -79,7 +79,8 @@ Status load(zyx_device *device, std::span<const std::byte> bytes, const std::str
   auto result = std::make_unique<zyx_executor>();
   result->device = device->device;
   result->constantBytes = artifact.constants.size();
-  for (const artifact::Command &command : artifact.commands)
+  for (const artifact::Command &command :
+       std::span(artifact.commands).subspan(artifact.numInitCommands))
     result->numLaunches += std::holds_alternative<artifact::Launch>(command.action);
   ZYX_ASSIGN_OR_RETURN(result->executor, Executor::create(device->device, std::move(artifact)));
   *executor = result.release();

@@ -16,9 +16,9 @@ func.func @chain(%x: tensor<4xf32> {graph.name = "x"}) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// A parameter is an input. A reshape is the same buffer; what is returned twice is copied.
+// A parameter is a weight. A reshape is the same buffer; what is returned twice is copied.
 // CHECK-LABEL: plan.func @parameters
-// CHECK-SAME: (%[[W:.*]]: !plan.buffer<f32[2x2]> {plan.input = "weights"}, %[[A:.*]]: !plan.buffer<f32[4]> {plan.output = "result0"}, %[[B:.*]]: !plan.buffer<f32[2x2]> {plan.output = "result1"}, %[[C:.*]]: !plan.buffer<f32[4]> {plan.output = "result2"})
+// CHECK-SAME: (%[[W:.*]]: !plan.buffer<f32[2x2]> {plan.input = "weights", plan.weight}, %[[A:.*]]: !plan.buffer<f32[4]> {plan.output = "result0"}, %[[B:.*]]: !plan.buffer<f32[2x2]> {plan.output = "result1"}, %[[C:.*]]: !plan.buffer<f32[4]> {plan.output = "result2"})
 // CHECK: plan.launch @parameters_0 ins(%[[W]] : !plan.buffer<f32[2x2]>) outs(%[[A]]
 // CHECK: plan.copy %[[A]] to %[[B]]
 // CHECK: plan.copy %[[W]] to %[[C]]
@@ -68,4 +68,11 @@ func.func @constant_inside(%x: tensor<2xi32>) -> tensor<2xi32> {
 func.func @empty(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {
   %0 = graph.unary exp %x : tensor<0x3xf32>
   return %0 : tensor<0x3xf32>
+}
+
+// CHECK-LABEL: plan.func @weights
+// CHECK-SAME: (%{{.*}}: !plan.buffer<f32[4]> {plan.input = "arg0"}, %{{.*}}: !plan.buffer<f32[4]> {plan.input = "w", plan.weight}, %{{.*}} {plan.output = "result0"})
+func.func @weights(%x: tensor<4xf32>, %w: tensor<4xf32> {graph.name = "w", graph.weight}) -> tensor<4xf32> {
+  %0 = graph.binary add %x, %w : tensor<4xf32>
+  return %0 : tensor<4xf32>
 }

@@ -160,6 +160,11 @@ func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32> {graph.name = ""}) { return %x
 
 // -----
 
+// expected-error@+1 {{attribute 'graph.weight' has no value}}
+func.func @f(%x: tensor<4xf32> {graph.weight = "x"}) { return }
+
+// -----
+
 // expected-error@+1 {{unknown attribute 'graph.title'}}
 func.func @f(%x: tensor<4xf32> {graph.title = "x"}) { return }
 

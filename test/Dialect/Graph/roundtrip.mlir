@@ -90,3 +90,12 @@ func.func @order(%x: tensor<4x8xf32>, %i: tensor<3xi64>, %u: tensor<4x3xf32>, %s
   %5 = graph.random_bits %seed : tensor<ui64> -> tensor<2x3xui32>
   return %2, %3, %4, %5 : tensor<4x8xf32>, tensor<4x8xi64>, tensor<4x8xf32>, tensor<2x3xui32>
 }
+
+// CHECK-LABEL: func.func @weights
+// CHECK-SAME: tensor<f32> {graph.name = "arg0"}
+// CHECK-SAME: tensor<f32> {graph.name = "w", graph.weight}
+// CHECK-SAME: tensor<f32> {graph.name = "arg2", graph.weight}
+func.func @weights(%x: tensor<f32>, %w: tensor<f32> {graph.name = "w", graph.weight}, %v: tensor<f32> {graph.weight})
+    -> tensor<f32> {
+  return %w : tensor<f32>
+}

@@ -34,6 +34,11 @@ func.func @f() {
 
 // -----
 
+// CHECK: transport-invalid.mlir:[[@LINE+1]]:46: argument 'arg1' follows a weight and is none
+func.func @f(%w: tensor<f32> {graph.weight}, %x: tensor<f32>) { return }
+
+// -----
+
 // CHECK: function 'f' has no body
 func.func private @f(tensor<f32>)
 

@@ -262,3 +262,90 @@ plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
   }
   plan.return
 }
+
+// -----
+
+// expected-error@+1 {{output 'y' is a weight}}
+plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y", plan.weight}) {
+  plan.return
+}
+
+// -----
+
+// expected-error@+1 {{has 2 kept arenas; one holds all that stays}}
+plan.func @f() {
+  %a = plan.arena kept : !plan.buffer<u8[64]>
+  %b = plan.arena kept : !plan.buffer<u8[64]>
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
+  plan.init {
+  }
+  // expected-error@+1 {{is the second one of its plan}}
+  plan.init {
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %0 = plan.fill %y bits 0 : !plan.buffer<f32[4]>
+  // expected-error@+1 {{comes behind a command}}
+  plan.init {
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
+  plan.init {
+    // expected-error@+1 {{belongs outside of 'plan.init'}}
+    %a = plan.arena : !plan.buffer<u8[64]>
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f(%x: !plan.buffer<f32[4]> {plan.input = "x"}) {
+  %k = plan.alloc kept : !plan.buffer<f32[4]>
+  plan.init {
+    // expected-error@+1 {{reads what is no weight, once for many runs}}
+    %0 = plan.copy %x to %k : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  plan.init {
+    // expected-error@+1 {{writes an output once for many runs}}
+    %0 = plan.fill %y bits 0 : !plan.buffer<f32[4]>
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
+  plan.init {
+    // expected-error@+1 {{is kept, and belongs outside of other ops}}
+    %k = plan.alloc kept : !plan.buffer<f32[4]>
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
+  %k = plan.alloc kept : !plan.buffer<f32[4]>
+  // expected-error@+1 {{writes kept memory outside of 'plan.init'}}
+  %0 = plan.fill %k bits 0 : !plan.buffer<f32[4]>
+  plan.return
+}

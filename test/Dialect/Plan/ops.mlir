@@ -61,3 +61,24 @@ plan.func @loops(%n: !plan.buffer<i64[]> {plan.input = "n"},
   }
   plan.return
 }
+
+// CHECK-LABEL: plan.func @init
+// CHECK-SAME: {plan.input = "w", plan.weight}
+plan.func @init(%w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
+                %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  // CHECK: plan.arena kept : !plan.buffer<u8[64]>
+  %arena = plan.arena kept : !plan.buffer<u8[64]>
+  %s = plan.slice %arena[0] : !plan.buffer<u8[64]> -> !plan.buffer<f32[4]>
+  // CHECK: %[[K:.*]] = plan.alloc kept : !plan.buffer<f32[4]>
+  %k = plan.alloc kept : !plan.buffer<f32[4]>
+  // CHECK: plan.init {
+  // CHECK-NEXT: %[[E:.*]] = plan.launch @k
+  // CHECK-NEXT: plan.copy %[[K]] to %{{.*}} wait(%[[E]])
+  // CHECK-NEXT: }
+  plan.init {
+    %0 = plan.launch @k ins(%w : !plan.buffer<f32[4]>) outs(%k : !plan.buffer<f32[4]>)
+    %1 = plan.copy %k to %s wait(%0) : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  }
+  %2 = plan.copy %s to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  plan.return
+}

@@ -227,6 +227,63 @@ TEST(ArtifactTest, VerifiesCommands) {
             "command 1 waits for command 1, which is not earlier");
 }
 
+/// The sample behind an init: the weight w is copied to what is kept.
+void addInit(Artifact &a) {
+  a.inputs.push_back({"w", {DType::F32, {2}}, true});
+  a.buffers.push_back({BufferKind::Input, 1, 8});
+  a.buffers.push_back({BufferKind::Kept, 64, 8});
+  a.keptSize = 72;
+  for (Command &command : a.commands)
+    for (uint32_t &earlier : command.wait)
+      ++earlier;
+  a.commands.insert(a.commands.begin(), {Copy{{4, 0}, {5, 0}, 8}, {}});
+  a.numInitCommands = 1;
+}
+
+TEST(ArtifactTest, VerifiesTheInit) {
+  Artifact a = sample();
+  addInit(a);
+  ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
+  auto back = Artifact::deserialize(a.serialize());
+  ASSERT_TRUE(back.isOk()) << back.status().toString();
+  EXPECT_EQ(*back, a);
+
+  auto init = [](const std::function<void(Artifact &)> &change) {
+    return complaint([&](Artifact &a) {
+      addInit(a);
+      change(a);
+    });
+  };
+  EXPECT_EQ(init([](Artifact &a) { a.outputs[0].isWeight = true; }), "output 'y' is a weight");
+  EXPECT_EQ(init([](Artifact &a) { a.keptSize = 71; }),
+            "buffer 5 spans 8 bytes from byte 64 of 71");
+  EXPECT_EQ(init([](Artifact &a) { a.numInitCommands = 9; }), "the init has 9 of 8 commands");
+  EXPECT_EQ(init([](Artifact &a) { a.inputs[1].isWeight = false; }),
+            "command 0 is of the init, and uses buffer 4, which is no weight and not kept");
+  EXPECT_EQ(init([](Artifact &a) { a.commands[0].action = Fill{{1, 0}, 4, 0, 4}; }),
+            "command 0 is of the init, and uses buffer 1, which is no weight and not kept");
+  EXPECT_EQ(init([](Artifact &a) { a.numInitCommands = 0; }),
+            "command 0 writes buffer 5, which only the init writes");
+  EXPECT_EQ(init([](Artifact &a) { a.commands[1].wait = {0}; }),
+            "command 1 waits for command 0, which is of the init");
+  EXPECT_EQ(init([](Artifact &a) {
+              a.commands[0].action = Loop{1, 1, {}, {}};
+              a.commands[1].action = Copy{{4, 0}, {2, 0}, 8};
+            }),
+            "command 1 is in a loop of which a part is of the init");
+
+  // The only place where this byte can be.
+  const std::vector<std::byte> bytes = a.serialize();
+  std::string all;
+  for (size_t i = checkedOffset; i < bytes.size(); ++i) {
+    std::vector<std::byte> forged = bytes;
+    forged[i] = std::byte{0x63};
+    reseal(forged);
+    all += Artifact::deserialize(forged).status().message() + "\n";
+  }
+  EXPECT_THAT(all, HasSubstr("whether an argument is a weight is 99"));
+}
+
 TEST(ArtifactTest, VerifiesLoops) {
   auto loop = [](const std::function<void(Loop &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Loop>(a.commands[3].action)); });

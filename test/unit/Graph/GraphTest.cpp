@@ -89,6 +89,22 @@ TEST(GraphTest, BindParametersListsEachOnce) {
   EXPECT_EQ(graph.inputs, (std::vector<NodeId>{x, weights}));
   graph.bindParameters();
   EXPECT_EQ(graph.inputs.size(), 2u);
+  EXPECT_EQ(graph.numWeights, 1u);
+}
+
+TEST(GraphTest, WeightsArePartOfWhatIsComputed) {
+  Graph graph;
+  graph.inputs = {*graph.parameter("x", {DType::F32, {2}})};
+  graph.outputs = {{"y", *graph.unary(UnaryKind::Exp, graph.inputs[0])}};
+  const Hash128 input = graph.canonicalHash();
+  graph.numWeights = 1;
+  EXPECT_TRUE(graph.verify().isOk());
+  EXPECT_NE(graph.canonicalHash(), input);
+  auto back = Graph::deserialize(graph.serialize());
+  ASSERT_TRUE(back.isOk());
+  EXPECT_EQ(back->numWeights, 1u);
+  graph.numWeights = 2;
+  EXPECT_EQ(graph.verify().message(), "graph main has 2 weights among 1 inputs");
 }
 
 TEST(GraphTest, RefusesOperandsThatDoNotExist) {

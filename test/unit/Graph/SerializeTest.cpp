@@ -107,7 +107,7 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
                              const std::vector<std::vector<std::byte>> &bodies = {}) {
   ByteWriter w;
   w.u32(0x4758595a);
-  w.u32(4);
+  w.u32(5);
   w.u64(0);
   w.string("main");
   w.u64(0);
@@ -146,6 +146,7 @@ std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
   w.u64(inputs.size());
   for (uint32_t input : inputs)
     w.u32(input);
+  w.u64(0);
   w.u64(outputs.size());
   for (const auto &[name, node] : outputs) {
     w.string(name);
@@ -236,7 +237,7 @@ TEST(SerializeTest, HeaderIsChecked) {
   bytes[20] ^= std::byte(1);
   EXPECT_THAT(refusal(bytes), HasSubstr("the checksum does not match: the bytes are damaged"));
   bytes[4] = std::byte(9);
-  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 4"));
+  EXPECT_THAT(refusal(bytes), HasSubstr("the bytes have version 9, this build reads 5"));
 
   auto withExtents = [](Shape shape, std::vector<std::string> extents) {
     return refusal(forge({{.name = "x", .shape = std::move(shape), .extents = std::move(extents)}}));

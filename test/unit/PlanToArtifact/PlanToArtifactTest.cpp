@@ -57,6 +57,36 @@ kernel.func @dynamic(%a: !kernel.buffer<f32, global>, %n: index) {
 
 } // namespace
 
+TEST(PlanToArtifactTest, WritesTheInit) {
+  auto artifact = convert(std::string(kernels) + R"(
+plan.func @main(%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                %w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
+                %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %arena = plan.arena : !plan.buffer<u8[64]>
+  %kept = plan.arena kept : !plan.buffer<u8[128]>
+  %k = plan.slice %kept[64] : !plan.buffer<u8[128]> -> !plan.buffer<f32[4]>
+  plan.init {
+    %t = plan.slice %arena[0] : !plan.buffer<u8[64]> -> !plan.buffer<f32[4]>
+    %0 = plan.launch @k ins(%w : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>)
+    %1 = plan.launch @k ins(%t : !plan.buffer<f32[4]>) outs(%k : !plan.buffer<f32[4]>) wait(%0)
+  }
+  %2 = plan.launch @k ins(%k : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+})");
+  ASSERT_TRUE(artifact.isOk()) << artifact.status().toString();
+  EXPECT_FALSE(artifact->inputs[0].isWeight);
+  EXPECT_TRUE(artifact->inputs[1].isWeight);
+  EXPECT_EQ(artifact->arenaSize, 64u);
+  EXPECT_EQ(artifact->keptSize, 128u);
+  ASSERT_EQ(artifact->buffers.size(), 5u);
+  EXPECT_EQ(artifact->buffers[3], (Buffer{BufferKind::Kept, 64, 16}));
+  EXPECT_EQ(artifact->buffers[4], (Buffer{BufferKind::Arena, 0, 16}));
+  EXPECT_EQ(artifact->numInitCommands, 2u);
+  ASSERT_EQ(artifact->commands.size(), 3u);
+  EXPECT_THAT(artifact->commands[1].wait, ElementsAre(0u));
+  EXPECT_EQ(std::get<Launch>(artifact->commands[2].action).buffers[0].buffer, 3u);
+}
+
 TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {
   Result<Artifact> result = convert(std::string(kernels) + R"(
     plan.func @main(%x: !plan.buffer<f32[4]> {plan.input = "x"}, %y: !plan.buffer<f32[4]> {plan.output = "y"},

@@ -158,6 +158,40 @@ TEST(SessionTest, CompilesAndRuns) {
   EXPECT_EQ((*again)->numKernels, 1u);
 }
 
+TEST(SessionTest, ComputesOnceWhatDependsOnWeightsAlone) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  graph::Graph graph;
+  const TensorType type{DType::F32, {3}};
+  const graph::NodeId x = *graph.parameter("x", type), w = *graph.parameter("w", type);
+  graph.inputs = {x};
+  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Add, x,
+                                       *graph.sort(graph::SortKind::Values, w, 0))}};
+  Session session;
+  for (const char *device : {"cpu", "c"}) {
+    auto executable = session.prepare(graph, device);
+    ASSERT_TRUE(executable.isOk()) << executable.status().toString();
+    EXPECT_EQ((*executable)->numKernels, 2u);
+    EXPECT_EQ((*executable)->numLaunches, 1u);
+    EXPECT_TRUE((*executable)->inputs()[1].isWeight);
+    for (float offset : {0.0f, 10.0f}) {
+      ASSERT_TRUE(
+          (*executable)->setInputs({tensor({1, 1, 1}), tensor({3, 1, 2 + offset})}).isOk());
+      for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE((*executable)->run().isOk());
+        EXPECT_EQ((*(*executable)->readOutputs())[0],
+                  offset == 0 ? tensor({2, 3, 4}) : tensor({2, 4, 13}));
+      }
+    }
+  }
+  // An input in the place of the weight is another program.
+  graph.inputs.push_back(w);
+  auto executable = session.prepare(graph, "cpu");
+  unsetenv("ZYX_COMPILER");
+  ASSERT_TRUE(executable.isOk());
+  EXPECT_EQ((*executable)->numLaunches, 2u);
+  EXPECT_FALSE((*executable)->inputs()[1].isWeight);
+}
+
 TEST(SessionTest, KeepsArtifactsForLaterSessions) {
   setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
   const TempFolder temporary = *TempFolder::create();

@@ -18,9 +18,12 @@ namespace zyx::graph::ir {
 std::string getArgumentName(mlir::func::FuncOp entry, unsigned index);
 std::string getResultName(mlir::func::FuncOp entry, unsigned index);
 
+/// Whether an argument keeps its value from run to run: the attribute `graph.weight`.
+bool isWeight(mlir::func::FuncOp entry, unsigned index);
+
 /// The plain graph of an entry, op for op, with file, line and column of each. Refuses, with the
 /// place, what is not a program of graph ops: other ops, groups, several blocks, no body, two
-/// inputs or two outputs of one name.
+/// inputs or two outputs of one name, an argument that is no weight behind one that is.
 Result<Graph> exportGraph(mlir::func::FuncOp entry);
 
 /// A module with the graph as its only function. Nodes keep their order; those that nothing uses

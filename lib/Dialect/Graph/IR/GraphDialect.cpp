@@ -30,7 +30,7 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value
   return ConstantOp::create(builder, loc, type, elements);
 }
 
-/// `graph.name` is the only attribute that the dialect lends to others.
+/// `graph.name`, which the dialect lends to others.
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != "graph.name")
     return op->emitError() << "unknown attribute '" << attribute.getName().getValue() << "'";
@@ -42,7 +42,11 @@ static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
 
 LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
                                                      NamedAttribute attribute) {
-  return verifyName(op, attribute);
+  if (attribute.getName() != "graph.weight")
+    return verifyName(op, attribute);
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitError("attribute 'graph.weight' has no value");
+  return success();
 }
 
 LogicalResult GraphDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,

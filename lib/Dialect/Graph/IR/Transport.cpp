@@ -27,6 +27,10 @@ std::string graph::ir::getArgumentName(func::FuncOp entry, unsigned index) {
   return nameOr(entry.getArgAttr(index, "graph.name"), "arg", index);
 }
 
+bool graph::ir::isWeight(func::FuncOp entry, unsigned index) {
+  return static_cast<bool>(entry.getArgAttr(index, "graph.weight"));
+}
+
 std::string graph::ir::getResultName(func::FuncOp entry, unsigned index) {
   return nameOr(entry.getResultAttr(index, "graph.name"), "result", index);
 }
@@ -95,6 +99,10 @@ Status Exporter::addArguments(func::FuncOp entry) {
     std::string name = getArgumentName(entry, argument.getArgNumber());
     if (!names.insert(name).second)
       return refuseAt(argument.getLoc(), "two arguments are named '" + name + "'");
+    if (isWeight(entry, argument.getArgNumber()))
+      ++result.numWeights;
+    else if (result.numWeights != 0)
+      return refuseAt(argument.getLoc(), "argument '" + name + "' follows a weight and is none");
     ZYX_RETURN_IF_ERROR(addArgument(argument, std::move(name)));
   }
   return Status::ok();
@@ -365,6 +373,8 @@ OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *co
   for (auto [index, id] : llvm::enumerate(graph.inputs)) {
     values[id] = body->addArgument(inputs[index], toLocation(graph.location(id), context));
     entry.setArgAttr(index, "graph.name", builder.getStringAttr(graph.node(id).attributes.name));
+    if (index >= graph.inputs.size() - graph.numWeights)
+      entry.setArgAttr(index, "graph.weight", builder.getUnitAttr());
   }
   importNodes(builder, graph, values);
   llvm::SmallVector<Value> returned;

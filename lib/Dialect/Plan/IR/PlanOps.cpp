@@ -68,6 +68,13 @@ StringAttr FuncOp::getOutputName(unsigned index) {
   return getArgAttrOfType<StringAttr>(index, outputAttr);
 }
 
+bool FuncOp::isWeight(unsigned index) { return static_cast<bool>(getArgAttr(index, weightAttr)); }
+
+InitOp FuncOp::getInit() {
+  auto inits = getBody().getOps<InitOp>();
+  return inits.empty() ? InitOp() : *inits.begin();
+}
+
 LogicalResult FuncOp::verify() {
   if (getNumResults() != 0)
     return emitOpError("returns a value; outputs are arguments with 'plan.output'");
@@ -80,6 +87,8 @@ LogicalResult FuncOp::verify() {
       return emitOpError("argument #") << i << " needs one of 'plan.input' and 'plan.output'";
     if (input && !outputs.empty())
       return emitOpError("input '") << input.getValue() << "' comes after an output";
+    if (output && isWeight(i))
+      return emitOpError("output '") << output.getValue() << "' is a weight";
     StringAttr name = input ? input : output;
     if (name.empty())
       return emitOpError("argument #") << i << " has an empty name";
@@ -87,15 +96,62 @@ LogicalResult FuncOp::verify() {
       return emitOpError("has two ")
              << (input ? "inputs" : "outputs") << " named '" << name.getValue() << "'";
   }
-  unsigned arenas = llvm::range_size(getBody().getOps<ArenaOp>());
+  unsigned arenas = 0, keptArenas = 0, inits = 0, commands = 0;
+  for (Operation &op : getBody().front()) {
+    if (auto arena = dyn_cast<ArenaOp>(op))
+      ++(arena.getKept() ? keptArenas : arenas);
+    commands += isa<CommandOpInterface>(op);
+    if (!isa<InitOp>(op))
+      continue;
+    if (++inits > 1)
+      return op.emitOpError("is the second one of its plan");
+    if (commands != 0)
+      return op.emitOpError("comes behind a command");
+  }
   if (arenas > 1)
     return emitOpError("has ") << arenas << " arenas; one holds all temporaries";
+  if (keptArenas > 1)
+    return emitOpError("has ") << keptArenas << " kept arenas; one holds all that stays";
   return success();
+}
+
+/// Whether a buffer keeps its contents from run to run.
+static bool isKept(const Storage &storage) {
+  if (auto alloc = storage.base.getDefiningOp<AllocOp>())
+    return alloc.getKept();
+  auto arena = storage.base.getDefiningOp<ArenaOp>();
+  return arena && arena.getKept();
+}
+
+LogicalResult InitOp::verifyRegions() {
+  auto refuse = [&](Operation *op, const char *reason) {
+    return WalkResult(op->emitOpError(reason));
+  };
+  WalkResult walked = getBody().walk([&](Operation *op) -> WalkResult {
+    auto command = dyn_cast<CommandOpInterface>(op);
+    if (!command)
+      return isa<ArenaOp>(op) ? refuse(op, "belongs outside of 'plan.init'") : WalkResult::advance();
+    for (Value buffer : command.getReadBuffers())
+      if (auto argument = dyn_cast<BlockArgument>(getStorage(buffer).base))
+        if (!cast<FuncOp>((*this)->getParentOp()).isWeight(argument.getArgNumber()))
+          return refuse(op, "reads what is no weight, once for many runs");
+    for (Value buffer : command.getWrittenBuffers())
+      if (isa<BlockArgument>(getStorage(buffer).base))
+        return refuse(op, "writes an output once for many runs");
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  if (getKept() && !isa<FuncOp>((*this)->getParentOp()))
+    return emitOpError("is kept, and belongs outside of other ops");
+  return success();
+}
 
 LogicalResult ArenaOp::verify() {
   auto type = cast<BufferType>(getType());
@@ -140,6 +196,8 @@ static LogicalResult verifyWritten(Operation *command, Value written) {
     if (!func || func.getInputName(argument.getArgNumber()))
       return command->emitOpError("writes an input");
   }
+  if (isKept(storage) && !command->getParentOfType<InitOp>())
+    return command->emitOpError("writes kept memory outside of 'plan.init'");
   return success();
 }
 

@@ -53,9 +53,52 @@ uint64_t findGap(const Temporary &wanted, ArrayRef<Temporary> placed) {
 
 struct AssignArena : zyx::plan::impl::AssignArenaPassBase<AssignArena> {
   void runOnOperation() override;
+
+private:
+  LogicalResult place(MutableArrayRef<Temporary> buffers, bool kept);
 };
 
 } // namespace
+
+/// Gives all of them a place in one arena.
+LogicalResult AssignArena::place(MutableArrayRef<Temporary> buffers, bool kept) {
+  FuncOp func = getOperation();
+  if (buffers.empty())
+    return success();
+  llvm::sort(buffers, [](const Temporary &a, const Temporary &b) {
+    return std::make_pair(b.size, a.number) < std::make_pair(a.size, b.number);
+  });
+  uint64_t arenaSize = 0, total = 0;
+  for (auto [i, buffer] : llvm::enumerate(buffers)) {
+    buffer.offset = findGap(buffer, buffers.take_front(i));
+    uint64_t end = buffer.offset + buffer.size;
+    if (end > static_cast<uint64_t>(zyx::maxTensorBytes))
+      return buffer.op.emitError(kept ? "what is kept needs" : "temporaries need")
+             << " more than " << zyx::maxTensorBytes << " bytes of memory at once";
+    arenaSize = std::max(arenaSize, end);
+    total += buffer.size;
+  }
+
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  auto arenaType = BufferType::get(
+      &getContext(), zyx::TensorType{zyx::DType::U8, {static_cast<int64_t>(arenaSize)}});
+  Value arena = ArenaOp::create(builder, func.getLoc(), arenaType, kept);
+  for (Temporary &buffer : buffers) {
+    builder.setInsertionPoint(buffer.op);
+    Value slice =
+        SliceOp::create(builder, buffer.op.getLoc(), buffer.op.getType(), arena, buffer.offset);
+    buffer.op.getResult().replaceAllUsesWith(slice);
+    buffer.op.erase();
+  }
+  remark::passed(
+      func.getLoc(),
+      remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
+      << llvm::formatv(kept ? "{0} buffers of {1} bytes are kept in {2}"
+                            : "{0} temporaries of {1} bytes in an arena of {2}",
+                       buffers.size(), total, arenaSize)
+             .str();
+  return success();
+}
 
 void AssignArena::runOnOperation() {
   FuncOp func = getOperation();
@@ -68,55 +111,27 @@ void AssignArena::runOnOperation() {
     ++position;
   });
 
-  SmallVector<Temporary> temporaries;
+  SmallVector<Temporary> temporaries, kept;
   func.walk([&](AllocOp op) {
     if (op.use_empty())
       return op.erase();
-    Temporary temporary{op, UINT_MAX, 0, 0, temporaries.size()};
+    Temporary temporary{op, UINT_MAX, 0, 0, temporaries.size() + kept.size()};
+    auto type = cast<BufferType>(op.getType());
+    temporary.size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
+    if (op.getKept()) {
+      temporary.first = 0;
+      temporary.last = position;
+      kept.push_back(temporary);
+      return;
+    }
     for (Operation *user : op->getUsers()) {
       // What comes from outside of a loop is alive from pass to pass.
       auto [first, last] = spans.lookup(op->getBlock()->findAncestorOpInBlock(*user));
       temporary.first = std::min(temporary.first, first);
       temporary.last = std::max(temporary.last, last);
     }
-    auto type = cast<BufferType>(op.getType());
-    temporary.size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
     temporaries.push_back(temporary);
   });
-  if (temporaries.empty())
-    return;
-
-  llvm::sort(temporaries, [](const Temporary &a, const Temporary &b) {
-    return std::make_pair(b.size, a.number) < std::make_pair(a.size, b.number);
-  });
-  uint64_t arenaSize = 0, total = 0;
-  for (auto [i, temporary] : llvm::enumerate(temporaries)) {
-    temporary.offset = findGap(temporary, ArrayRef(temporaries).take_front(i));
-    uint64_t end = temporary.offset + temporary.size;
-    if (end > static_cast<uint64_t>(zyx::maxTensorBytes)) {
-      temporary.op.emitError("temporaries need more than ")
-          << zyx::maxTensorBytes << " bytes of memory at once";
-      return signalPassFailure();
-    }
-    arenaSize = std::max(arenaSize, end);
-    total += temporary.size;
-  }
-
-  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
-  auto arenaType = BufferType::get(
-      &getContext(), zyx::TensorType{zyx::DType::U8, {static_cast<int64_t>(arenaSize)}});
-  Value arena = ArenaOp::create(builder, func.getLoc(), arenaType);
-  for (Temporary &temporary : temporaries) {
-    builder.setInsertionPoint(temporary.op);
-    Value slice = SliceOp::create(builder, temporary.op.getLoc(), temporary.op.getType(), arena,
-                                  temporary.offset);
-    temporary.op.getResult().replaceAllUsesWith(slice);
-    temporary.op.erase();
-  }
-  remark::passed(
-      func.getLoc(),
-      remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
-      << llvm::formatv("{0} temporaries of {1} bytes in an arena of {2}", temporaries.size(), total,
-                       arenaSize)
-             .str();
+  if (failed(place(temporaries, /*kept=*/false)) || failed(place(kept, /*kept=*/true)))
+    signalPassFailure();
 }

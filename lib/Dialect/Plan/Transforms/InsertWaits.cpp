@@ -68,5 +68,7 @@ static void insertWaits(Block &block) {
 
 void InsertWaits::runOnOperation() {
   insertWaits(getOperation().getBody().front());
+  if (InitOp init = getOperation().getInit())
+    insertWaits(init.getBody().front());
   getOperation().walk([](LoopOp loop) { insertWaits(loop.getBody().front()); });
 }

@@ -85,7 +85,7 @@ public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
              ThreadPool &threads, Queue &queue)
       : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()), queue(queue),
-        name(artifact.entry), uses(artifact.buffers.size()) {
+        name(artifact.entry), numInit(artifact.numInitCommands), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step;
       step.slot = slots.size();
@@ -131,7 +131,8 @@ public:
       step.job.context = &step;
     }
     if (numThreads > 1)
-      planForks(0, steps.size());
+      for (const auto &[begin, end] : {std::pair(size_t(0), numInit), std::pair(numInit, steps.size())})
+        planForks(begin, end);
   }
 
   void bind(uint32_t buffer, uint64_t handle) override {
@@ -139,19 +140,22 @@ public:
       slots[slot] = reinterpret_cast<std::byte *>(handle) + offset;
   }
 
-  Status run(std::span<uint64_t> nanoseconds) override {
+  Status run(Part part, std::span<uint64_t> nanoseconds) override {
     if (const size_t room = stackRoom(); room < stackBytes + ownFrames)
       return Status::outOfMemory("the stack of the calling thread has " + std::to_string(room) +
                                  " bytes left, and kernels of '" + name + "' need " +
                                  std::to_string(stackBytes + ownFrames));
     std::ranges::fill(nanoseconds, 0);
     lastTime = Clock::now();
-    runSteps(0, steps.size(), nanoseconds);
+    if (part == Part::InitAndRun)
+      runSteps(0, numInit, nanoseconds);
+    runSteps(numInit, steps.size(), nanoseconds);
     return Status::ok();
   }
 
-  void submit(std::vector<Point> wait, std::vector<Point> after, Point signal) override {
-    queue.submit({[this] { return run({}); },
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after,
+              Point signal) override {
+    queue.submit({[this, part] { return run(part, {}); },
                   std::move(wait),
                   std::move(after),
                   std::move(signal),
@@ -321,6 +325,8 @@ private:
   bool isInFork = false;
   Queue &queue;
   std::string name;
+  /// The first so many steps are the init.
+  const size_t numInit;
   std::vector<Step> steps;
   /// When the last step that was measured ended.
   Clock::time_point lastTime;

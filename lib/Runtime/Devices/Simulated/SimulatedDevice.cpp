@@ -94,14 +94,15 @@ public:
     handles[buffer] = handle;
     commands->bind(buffer, handle);
   }
-  Status run(std::span<uint64_t> nanoseconds) override {
+  Status run(Part part, std::span<uint64_t> nanoseconds) override {
     std::fill(nanoseconds.begin(), nanoseconds.end(), 0);
     const Point done{std::make_shared<Timeline>(), 1};
-    submit({}, {}, done, nanoseconds);
+    submit(part, {}, {}, done, nanoseconds);
     return done.wait();
   }
-  void submit(std::vector<Point> wait, std::vector<Point> after, Point signal) override {
-    submit(std::move(wait), std::move(after), std::move(signal), {});
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after,
+              Point signal) override {
+    submit(part, std::move(wait), std::move(after), std::move(signal), {});
   }
 
 private:
@@ -168,7 +169,7 @@ private:
               const std::vector<Point> &after) const;
   void addLoop(Batch &batch, size_t command, std::vector<Point> wait,
                std::vector<Point> after) const;
-  void submit(std::vector<Point> wait, std::vector<Point> after, Point signal,
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
               std::span<uint64_t> nanoseconds);
 
   Scheduler &scheduler;
@@ -260,13 +261,20 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
   end.body = [] { return Status::ok(); };
 }
 
-void SimulatedReplay::submit(std::vector<Point> wait, std::vector<Point> after, Point signal,
-                             std::span<uint64_t> nanoseconds) {
+void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after,
+                             Point signal, std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
-  addAll(batch, 0, artifact.commands.size(), wait, after);
+  const size_t init = artifact.numInitCommands;
+  if (part == Part::InitAndRun) {
+    addAll(batch, 0, init, wait, after);
+    // Nothing of the run begins before the end of the init.
+    for (size_t i = 0; i < init; i = endOf(i))
+      wait.push_back(batch.points[i]);
+  }
+  addAll(batch, init, artifact.commands.size(), wait, after);
   // The end of the run is over when all commands are, after a failure too.
   Scheduler::Submission end;
-  for (size_t i = 0; i < artifact.commands.size(); i = endOf(i))
+  for (size_t i = init; i < artifact.commands.size(); i = endOf(i))
     wait.push_back(batch.points[i]);
   end.work = {[] { return Status::ok(); },
               std::move(wait),

@@ -28,6 +28,10 @@ def Graph_Dialect : Dialect {
     }
     ```
 
+    Arguments with the attribute `graph.weight`, the last ones, are weights: they keep their values
+    from run to run, so what depends on them alone may be computed once. A parameter that is bound by
+    its name is one.
+
     **Types.** Ranked tensors. Extents are numbers, or expressions of symbols in the encoding
     `#graph.extents`; a `?` without that names nothing and is refused. A program with symbols is
     specialised, by numbers in their place, before it is interpreted or compiled

@@ -35,6 +35,9 @@ def Plan_Dialect : Dialect {
     one arena. After that two buffers may share bytes, and the waits keep their uses apart. Inside
     one command no buffer overlaps another that is written.
 
+    **Init.** What depends on weights alone is in a `plan.init`: it runs once for many runs, and what it
+    leaves in kept memory is there for all of them.
+
     Kernels are named by symbol; a plan knows nothing else about them.
   }];
   let useDefaultTypePrinterParser = 1;

@@ -38,6 +38,8 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Symbo
     is the name by which a caller binds it; names of inputs differ from each other, and so do names
     of outputs. Inputs come before outputs and are never written. Caller's buffers do not overlap where
     one of them is an output.
+
+    Inputs that also have the attribute `plan.weight` keep their contents from run to run.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
@@ -50,19 +52,49 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Symbo
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral inputAttr = "plan.input";
     static constexpr ::llvm::StringLiteral outputAttr = "plan.output";
+    static constexpr ::llvm::StringLiteral weightAttr = "plan.weight";
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     /// The name of argument `index` where it is an input (an output), else a null attribute.
     ::mlir::StringAttr getInputName(unsigned index);
     ::mlir::StringAttr getOutputName(unsigned index);
+    bool isWeight(unsigned index);
+    /// What runs once for many runs, if there is something.
+    InitOp getInit();
   }];
 }
 
 def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator,
-    ParentOneOf<["FuncOp", "LoopOp"]>]> {
-  let summary = "End of an entry, or of one pass of a loop";
+    ParentOneOf<["FuncOp", "LoopOp", "InitOp"]>]> {
+  let summary = "End of an entry, of its init, or of one pass of a loop";
   let assemblyFormat = "attr-dict";
+}
+
+def Plan_InitOp : Plan_Op<"init", [HasParent<"FuncOp">, NoRegionArguments,
+    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "What runs once for many runs";
+  let description = [{
+    The commands in the region run before the first run, and again before the first one after a weight
+    was bound or written. They read weights, constants and what they compute themselves; what they
+    write to kept memory stays there for all runs. A plan has at most one, before all its commands,
+    which need not wait for it.
+
+    ```mlir
+    plan.func @main(%x: !plan.buffer<f32[4]> {plan.input = "x"}, %w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
+                    %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+      %k = plan.alloc kept : !plan.buffer<f32[4]>
+      plan.init {
+        %0 = plan.launch @exp ins(%w : !plan.buffer<f32[4]>) outs(%k : !plan.buffer<f32[4]>)
+      }
+      %1 = plan.launch @mul ins(%x, %k : !plan.buffer<f32[4]>, !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+      plan.return
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+  let assemblyFormat = "$body attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,23 +104,28 @@ def Plan_ReturnOp : Plan_Op<"return", [Pure, ReturnLike, Terminator,
 def Plan_AllocOp : Plan_Op<"alloc"> {
   let summary = "A temporary";
   let description = [{
-    Uninitialised memory that no other buffer shares. Inside of a loop each pass has its own.
+    Uninitialised memory that no other buffer shares. Inside of a loop each pass has its own. Where it is
+    `kept` it stays as it is from run to run, and only `plan.init` writes it.
 
     `%t = plan.alloc : !plan.buffer<f32[256x1024]>`
   }];
+  let arguments = (ins UnitAttr:$kept);
   let results = (outs Res<Plan_Buffer, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`kept` $kept^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Plan_ArenaOp : Plan_Op<"arena"> {
   let summary = "The memory of all temporaries";
   let description = [{
-    One allocation of u8, 64-byte aligned, uninitialised at the start of every run. A plan has at most one.
+    One allocation of u8, 64-byte aligned, uninitialised at the start of every run, and of `plan.init`. A
+    plan has at most one, and one that is `kept`, in which all memory lies that stays from run to run.
 
     `%arena = plan.arena : !plan.buffer<u8[65536]>`
   }];
+  let arguments = (ins UnitAttr:$kept);
   let results = (outs Res<Plan_Buffer, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`kept` $kept^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -13,7 +13,8 @@ def AssignArenaPass : Pass<"zyx-plan-assign-arena", "::zyx::plan::FuncOp"> {
     A temporary lives from the first command that uses it to the last, in the order of the text; one
     from outside of a loop that uses it lives as long as the loop. Large
     ones are placed first, each in the smallest gap that fits among those whose lives meet its own; a
-    temporary that no command uses disappears.
+    temporary that no command uses disappears. What is kept gets an arena of its own, in which nothing shares
+    bytes.
 
     ```mlir
     %t = plan.alloc : !plan.buffer<f32[100]>
@@ -25,6 +26,30 @@ def AssignArenaPass : Pass<"zyx-plan-assign-arena", "::zyx::plan::FuncOp"> {
     ```
 
     A remark of category `zyx-plan` gives the arena's bytes and those of all temporaries.
+  }];
+}
+
+def HoistInitPass : Pass<"zyx-plan-hoist-init", "::zyx::plan::FuncOp"> {
+  let summary = "Run once what depends on weights alone";
+  let description = [{
+    Commands that read nothing but weights, constants and what such commands have written move into
+    `plan.init`, those inside of loops too. What other commands read of it is kept from run to run: so
+    a command stays where it is if that were more than twice the bytes of the weights that it depends
+    on, and a MiB. One that writes an output stays, and one whose buffer others write, too.
+
+    ```mlir
+    %t = plan.alloc : !plan.buffer<f32[8]>
+    %0 = plan.launch @a ins(%w : ...) outs(%t : ...)
+    %1 = plan.launch @b ins(%x, %t : ...) outs(%y : ...)
+    // becomes
+    %t = plan.alloc kept : !plan.buffer<f32[8]>
+    plan.init {
+      %0 = plan.launch @a ins(%w : ...) outs(%t : ...)
+    }
+    %1 = plan.launch @b ins(%x, %t : ...) outs(%y : ...)
+    ```
+
+    A remark of category `zyx-plan` gives the number of commands and the bytes that are kept.
   }];
 }
 
