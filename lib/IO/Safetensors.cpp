@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Safetensors.h"
 
+#include "zyx/Base/Bytes.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -38,6 +40,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 public:
   Status failure;
   std::vector<SafetensorsFile::Entry> entries;
+  std::map<std::string, std::string> metadata;
 
   bool start_object(size_t) override {
     if (state == State::Start)
@@ -63,8 +66,10 @@ public:
     return names.insert(name).second || fail("is a duplicate");
   }
   bool string(string_t &value) override {
-    if (state == State::Metadata)
+    if (state == State::Metadata) {
+      metadata.emplace(field, value);
       return true;
+    }
     if (state != State::Tensor || field != "dtype")
       return unexpected();
     for (const auto &[name, known] : dtypes)
@@ -171,7 +176,12 @@ Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset, 
   return Status::ok();
 }
 
-Result<std::vector<SafetensorsFile::Entry>> readHeader(const ReadOnlyFile &file) {
+struct Header {
+  std::vector<SafetensorsFile::Entry> entries;
+  std::map<std::string, std::string> metadata;
+};
+
+Result<Header> readHeader(const ReadOnlyFile &file) {
   std::byte prefix[8];
   if (file.size() < sizeof(prefix))
     return Status::dataCorruption("too short for a safetensors file");
@@ -194,17 +204,85 @@ Result<std::vector<SafetensorsFile::Entry>> readHeader(const ReadOnlyFile &file)
     return reader.failure;
   const uint64_t dataOffset = sizeof(prefix) + length;
   ZYX_RETURN_IF_ERROR(place(reader.entries, dataOffset, file.size() - dataOffset));
-  return std::move(reader.entries);
+  return Header{std::move(reader.entries), std::move(reader.metadata)};
+}
+
+/// A JSON text; nothing where the text is not UTF-8.
+std::optional<std::string> quote(const std::string &text) {
+  using Json = nlohmann::json;
+  std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore);
+  // What was ignored is missing when it is read again.
+  const Json again = Json::parse(quoted, nullptr, false);
+  if (again.is_discarded() || *again.get_ptr<const std::string *>() != text)
+    return std::nullopt;
+  return quoted;
+}
+
+/// The data begins at a multiple of this.
+constexpr size_t dataAlignment = 64;
+
+Status checkHeaderSize(size_t size) {
+  if (size <= maxHeaderBytes)
+    return Status::ok();
+  return Status::unsupported("the header would have more than " + std::to_string(maxHeaderBytes) +
+                             " bytes");
+}
+
+Result<std::string> makeHeader(std::span<const TensorView *const> order,
+                               const std::map<std::string, std::string> &metadata) {
+  std::string header = "{";
+  for (const auto &[key, value] : metadata) {
+    ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size() + key.size() + value.size()));
+    const auto quotedKey = quote(key), quotedValue = quote(value);
+    if (!quotedKey || !quotedValue)
+      return Status::invalidArgument("the metadata '" + key + "' is not UTF-8");
+    header += header.size() == 1 ? "\"__metadata__\":{" : ",";
+    header += *quotedKey + ":" + *quotedValue;
+  }
+  if (!metadata.empty())
+    header += "}";
+  uint64_t offset = 0;
+  std::set<std::string_view> names;
+  for (const TensorView *tensor : order) {
+    const std::string what = "tensor '" + tensor->name + "' ";
+    ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size() + tensor->name.size()));
+    const auto name = quote(tensor->name);
+    if (!name)
+      return Status::invalidArgument(what + "has a name that is not UTF-8");
+    if (tensor->name == "__metadata__" || !names.insert(tensor->name).second)
+      return Status::invalidArgument(what + "is a duplicate, or has the name of the metadata");
+    Result<int64_t> size = byteSize(tensor->type);
+    if (!size)
+      return Status::invalidArgument(what + "is refused: " + size.status().message());
+    if (static_cast<uint64_t>(*size) != tensor->data.size())
+      return Status::invalidArgument(what + "has " + std::to_string(tensor->data.size()) +
+                                     " bytes instead of the " + std::to_string(*size) + " of " +
+                                     zyx::toString(tensor->type));
+    const auto *dtype =
+        std::ranges::find(dtypes, tensor->type.dtype, &std::pair<std::string_view, DType>::second);
+    header += header.size() == 1 ? "" : ",";
+    header += *name + ":{\"dtype\":\"" + std::string(dtype->first) + "\",\"shape\":[";
+    for (size_t d = 0; d < tensor->type.shape.size(); ++d)
+      header += (d == 0 ? "" : ",") + std::to_string(tensor->type.shape[d]);
+    header += "],\"data_offsets\":[" + std::to_string(offset) + ",";
+    offset += tensor->data.size();
+    header += std::to_string(offset) + "]}";
+  }
+  header += "}";
+  constexpr size_t prefix = 8;
+  header.append((dataAlignment - (prefix + header.size()) % dataAlignment) % dataAlignment, ' ');
+  ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size()));
+  return header;
 }
 
 } // namespace
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
-  Result<std::vector<Entry>> entries = readHeader(file);
-  if (!entries)
-    return Status(entries.status().code(), path + ": " + entries.status().message());
-  return SafetensorsFile(std::move(file), std::move(*entries));
+  Result<Header> header = readHeader(file);
+  if (!header)
+    return Status(header.status().code(), path + ": " + header.status().message());
+  return SafetensorsFile(std::move(file), std::move(header->entries), std::move(header->metadata));
 }
 
 const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const {
@@ -224,4 +302,32 @@ Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
     for (std::byte &element : tensor.data)
       element = std::byte{element != std::byte{0}};
   return tensor;
+}
+
+Status io::writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
+                            const std::map<std::string, std::string> &metadata) {
+  std::vector<const TensorView *> order;
+  for (int64_t width : {8, 4, 2, 1})
+    for (const TensorView &tensor : tensors)
+      if (byteSize(tensor.type.dtype) == width)
+        order.push_back(&tensor);
+  Result<std::string> header = makeHeader(order, metadata);
+  if (!header)
+    return Status(header.status().code(), path + ": " + header.status().message());
+  ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  ByteWriter start;
+  start.string(*header);
+  ZYX_RETURN_IF_ERROR(file.write(start.view()));
+  for (const TensorView *tensor : order)
+    ZYX_RETURN_IF_ERROR(file.write(tensor->data));
+  return file.commit();
+}
+
+Status io::writeSafetensors(const std::string &path,
+                            const std::vector<std::pair<std::string, HostTensor>> &tensors,
+                            const std::map<std::string, std::string> &metadata) {
+  std::vector<TensorView> views;
+  for (const auto &[name, tensor] : tensors)
+    views.push_back({name, tensor.type, tensor.data});
+  return writeSafetensors(path, views, metadata);
 }

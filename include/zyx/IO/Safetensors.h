@@ -8,8 +8,10 @@
 #include "zyx/Base/File.h"
 #include "zyx/Base/Tensor.h"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zyx::io {
@@ -31,11 +33,14 @@ public:
 
   /// In the order of their data.
   const std::vector<Entry> &tensors() const { return entries; }
+  /// What the file says of itself.
+  const std::map<std::string, std::string> &metadata() const { return notes; }
   /// Null where there is none of this name.
   const Entry *find(std::string_view name) const;
   /// Reads one tensor and nothing else.
   Result<HostTensor> read(std::string_view name) const;
-  /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the file.
+  /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the
+  /// file.
   Status readInto(const Entry &entry, std::span<std::byte> into) const {
     return file.read(entry.offset, into);
   }
@@ -43,11 +48,31 @@ public:
   Result<std::shared_ptr<const FileMapping>> map() const { return file.map(); }
 
 private:
-  SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries)
-      : file(std::move(file)), entries(std::move(entries)) {}
+  SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries,
+                  std::map<std::string, std::string> notes)
+      : file(std::move(file)), entries(std::move(entries)), notes(std::move(notes)) {}
   ReadOnlyFile file;
   std::vector<Entry> entries;
+  std::map<std::string, std::string> notes;
 };
+
+/// A tensor to write: row-major little-endian elements in memory of the caller.
+struct TensorView {
+  std::string name;
+  TensorType type;
+  std::span<const std::byte> data;
+};
+
+/// Writes tensors and what the file is to say of itself; the same ones give the same bytes. Tensors
+/// of wider elements come first, else in the order given, and the data begins at a multiple of 64
+/// bytes, so that every tensor of a mapping is aligned to its elements. Atomic: never leaves a
+/// half-written file. Refuses two tensors of one name, the name "__metadata__", text that is not
+/// UTF-8, and data that is not of its type's size.
+Status writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
+                        const std::map<std::string, std::string> &metadata = {});
+Status writeSafetensors(const std::string &path,
+                        const std::vector<std::pair<std::string, HostTensor>> &tensors,
+                        const std::map<std::string, std::string> &metadata = {});
 
 } // namespace zyx::io
 

@@ -7,10 +7,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <sys/mman.h>
 
 using namespace zyx;
 using io::SafetensorsFile;
+using io::writeSafetensors;
 using testing::HasSubstr;
 
 namespace {
@@ -214,6 +216,83 @@ TEST(SafetensorsTest, RefusesOtherJson) {
   // Nesting is refused at its first level that the format lacks, whatever follows.
   EXPECT_THAT(refusal("{\"x\": {\"shape\": " + std::string(1'000'000, '['), ""),
               HasSubstr("has not the form of safetensors"));
+}
+
+using Tensors = std::vector<std::pair<std::string, HostTensor>>;
+
+TEST(SafetensorsTest, ReadsWhatItWrites) {
+  Tensors tensors;
+  for (int i = 0; i < numDTypes; ++i) {
+    const DType dtype = *dtypeFromValue(static_cast<uint8_t>(i));
+    HostTensor tensor{{dtype, {3, i % 3}}, {}};
+    for (int64_t byte = *byteSize(tensor.type); byte > 0; --byte)
+      tensor.data.push_back(static_cast<std::byte>(dtype == DType::Bool ? byte & 1 : byte * 37));
+    tensors.push_back({"layer." + std::string(toString(dtype)), std::move(tensor)});
+  }
+  tensors.push_back({"scalar \"\\\n\xc3\xa9", tensorOf<float>(DType::F32, {}, {1.5f})});
+  const std::map<std::string, std::string> metadata = {{"format", "zyx"}, {"a \"b\"", "\xe2\x82\xac"}};
+  TemporaryPath path("written.safetensors"), again("again.safetensors");
+  Status status = writeSafetensors(path, tensors, metadata);
+  ASSERT_TRUE(status.isOk()) << status.toString();
+  auto opened = SafetensorsFile::open(path);
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  EXPECT_EQ(opened->metadata(), metadata);
+  ASSERT_EQ(opened->tensors().size(), tensors.size());
+  for (const auto &[name, tensor] : tensors) {
+    auto read = opened->read(name);
+    ASSERT_TRUE(read.isOk()) << read.status().toString();
+    EXPECT_EQ(*read, tensor);
+    EXPECT_EQ(opened->find(name)->offset % static_cast<uint64_t>(byteSize(tensor.type.dtype)), 0u);
+  }
+  EXPECT_EQ(opened->tensors()[0].offset % 64, 0u);
+  ASSERT_TRUE(writeSafetensors(again, tensors, metadata).isOk());
+  EXPECT_EQ(readBytes(again), readBytes(path));
+  ASSERT_TRUE(writeSafetensors(again, Tensors()).isOk());
+  EXPECT_TRUE(SafetensorsFile::open(again)->tensors().empty());
+  EXPECT_TRUE(SafetensorsFile::open(again)->metadata().empty());
+}
+
+TEST(SafetensorsTest, WritesTheFormatThatOthersRead) {
+  TemporaryPath path("python.safetensors");
+  ASSERT_TRUE(writeSafetensors(path, {{"b", tensorOf<uint8_t>(DType::U8, {3}, {1, 2, 3})},
+                                      {"w", tensorOf<float>(DType::F32, {2, 1}, {1, -2})}},
+                               {{"k", "v"}})
+                  .isOk());
+  const std::string command =
+      "python3 -c 'import json, struct, sys\n"
+      "data = open(sys.argv[1], \"rb\").read()\n"
+      "size = struct.unpack(\"<Q\", data[:8])[0]\n"
+      "header = json.loads(data[8:8 + size])\n"
+      "assert header == {\"__metadata__\": {\"k\": \"v\"},\n"
+      "    \"w\": {\"dtype\": \"F32\", \"shape\": [2, 1], \"data_offsets\": [0, 8]},\n"
+      "    \"b\": {\"dtype\": \"U8\", \"shape\": [3], \"data_offsets\": [8, 11]}}, header\n"
+      "assert data[8 + size:] == struct.pack(\"<2f3B\", 1, -2, 1, 2, 3)' " +
+      path.path;
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST(SafetensorsTest, RefusesToWrite) {
+  TemporaryPath path("refused.safetensors");
+  writeBytes(path, "before");
+  const HostTensor x = tensorOf<float>(DType::F32, {1}, {1});
+  auto refused = [&](const Tensors &tensors, const std::map<std::string, std::string> &metadata = {}) {
+    Status status = writeSafetensors(path, tensors, metadata);
+    EXPECT_FALSE(status.isOk());
+    EXPECT_THAT(status.message(), HasSubstr("refused.safetensors: "));
+    EXPECT_EQ(readBytes(path), "before");
+    return status.message();
+  };
+  EXPECT_THAT(refused({{"x", x}, {"x", x}}),
+              HasSubstr("tensor 'x' is a duplicate, or has the name of the metadata"));
+  EXPECT_THAT(refused({{"__metadata__", x}}), HasSubstr("has the name of the metadata"));
+  EXPECT_THAT(refused({{"\xff", x}}), HasSubstr("has a name that is not UTF-8"));
+  EXPECT_THAT(refused({}, {{"key", "a\xc3"}}), HasSubstr("the metadata 'key' is not UTF-8"));
+  EXPECT_THAT(refused({{"x", {x.type, std::vector<std::byte>(5)}}}),
+              HasSubstr("tensor 'x' has 5 bytes instead of the 4 of f32[1]"));
+  EXPECT_THAT(refused({{"x", {{DType::F32, {-1}}, {}}}}), HasSubstr("tensor 'x' is refused: "));
+  EXPECT_THAT(refused({{std::string(100'000'000, 'x'), x}}),
+              HasSubstr("the header would have more than 100000000 bytes"));
+  EXPECT_THAT(writeSafetensors("/no/such/folder/x", Tensors()).message(), HasSubstr("cannot write"));
 }
 
 } // namespace
