@@ -6,6 +6,8 @@
 #include "Worker.h"
 
 #include <atomic>
+#include <pthread.h>
+#include <sched.h>
 #include <thread>
 
 namespace zyx::bench {
@@ -28,11 +30,30 @@ plain(float *a, const float *b, const float *c, size_t count) {
     a[i] = b[i] + 3.0f * c[i];
 }
 
+/// The n-th processor that the process may use is the only one that the calling thread uses from now on.
+void stayOn(int n) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &allowed) && n-- == 0)
+      CPU_SET(processor, &one);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
 /// Runs a function on the caller and on one other thread, which spins: the measured calls follow one
-/// another, and take milliseconds.
+/// another, and take milliseconds. Each has a processor of its own: woken together after a stop, two that
+/// spin can share one for longer than a measurement.
 class Pair {
 public:
-  Pair() : other([this] { serve(); }) {}
+  Pair()
+      : other([this] {
+          stayOn(1);
+          serve();
+        }) {
+    stayOn(0);
+  }
   ~Pair() {
     stop = true;
     ++wanted;
@@ -78,7 +99,8 @@ Contender triadContender(unsigned threads) {
             auto part = task.variant == "plain" ? plain : stream512;
             if (threads < 2)
               return [=] { part(memory.as<float>(), a + count, a + 2 * count, count); };
-            auto pair = std::make_shared<Pair>();
+            // One for all tasks: threads that are made later would inherit the one processor.
+            static auto pair = std::make_shared<Pair>();
             std::function<void(int)> body = [=](int half) {
               const size_t from = half * count / 2;
               part(memory.as<float>() + from, a + count + from, a + 2 * count + from, count / 2);

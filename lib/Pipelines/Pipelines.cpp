@@ -74,7 +74,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
-                                                options.target.hasFma}));
+                                                options.target.hasFma, options.target.hasMaximum}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());

@@ -42,6 +42,8 @@ constexpr int64_t maxKeys = 4096;
 constexpr int64_t readTile = 64, writtenTile = 32;
 /// Rows that one program reduces together, so that one waits for its sum while another is read.
 constexpr int64_t rowsAtOnce = 4;
+/// Elements of rows beyond that: few, so that reading one program's rows overlaps with computing another's.
+constexpr int64_t rowElements = 1024;
 /// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
 /// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
@@ -282,7 +284,7 @@ private:
     auto mayDouble = [&] {
       int64_t more = 2 * rows;
       return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.l1Bytes / 2 &&
-             (more <= rowsAtOnce || more * elements <= programElements);
+             (more <= rowsAtOnce || more * elements <= rowElements);
     };
     while (mayDouble())
       rows *= 2;

@@ -137,7 +137,7 @@ void Backend::generate(llvm::Module &module, llvm::CodeGenFileType type,
                        llvm::SmallVectorImpl<char> &into) const {
   llvm::raw_svector_ostream stream(into);
   llvm::legacy::PassManager passes;
-  bool unable = machine->addPassesToEmitFile(passes, stream, nullptr, type);
+  [[maybe_unused]] bool unable = machine->addPassesToEmitFile(passes, stream, nullptr, type);
   ZYX_ASSERT(!unable, "every native target writes objects and assembly");
   passes.run(module);
 }

@@ -33,7 +33,7 @@ TargetInfo x86Baseline() {
   info.requiredFeatures = {"sse2"};
   info.vectorBytes = 16;
   info.vectorRegisters = 16;
-  info.hasRounding = info.hasHalfConversion = false;
+  info.hasRounding = info.hasHalfConversion = info.hasMaximum = false;
   return info;
 }
 
@@ -193,7 +193,7 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;

@@ -519,5 +519,21 @@ kernel.func @narrow_sum() {
 
 // -----
 
+func.func @f(%x: f32) -> f32 {
+  // expected-error@+1 {{attribute 'kernel.nonpositive' belongs on math.exp, without a value}}
+  %y = math.exp2 %x {kernel.nonpositive} : f32
+  return %y : f32
+}
+
+// -----
+
+func.func @f(%x: f32) -> f32 {
+  // expected-error@+1 {{attribute 'kernel.nonpositive' belongs on math.exp, without a value}}
+  %y = math.exp %x {kernel.nonpositive = 1} : f32
+  return %y : f32
+}
+
+// -----
+
 // expected-error@+1 {{has no body}}
 kernel.func @f(%x: !kernel.buffer<f32, global>)

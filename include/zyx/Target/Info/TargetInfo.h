@@ -46,6 +46,8 @@ struct TargetInfo {
   bool hasBf16Vectors = false, hasI8Vectors = false;
   /// Rounding to whole numbers is an instruction: floor, ceil, trunc, roundeven.
   bool hasRounding = true;
+  /// The maximum and minimum of floats, with NaN where either is and -0 below 0, are instructions.
+  bool hasMaximum = true;
   /// Conversions between f16 and f32 are instructions.
   bool hasHalfConversion = true;
 

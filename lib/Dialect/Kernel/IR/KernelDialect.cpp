@@ -17,3 +17,11 @@ void KernelDialect::initialize() {
 #include "zyx/Dialect/Kernel/IR/KernelOps.cpp.inc"
       >();
 }
+
+LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != nonpositiveAttrName)
+    return success();
+  if (op->getName().getStringRef() != "math.exp" || !isa<UnitAttr>(attribute.getValue()))
+    return op->emitError() << "attribute '" << nonpositiveAttrName << "' belongs on math.exp, without a value";
+  return success();
+}

@@ -46,7 +46,9 @@ static Expansion findExpansion(Operation *op, Instructions has) {
   if (!has.rounding && isa<math::RoundEvenOp>(op))
     return unary(nearest);
   return llvm::TypeSwitch<Operation *, Expansion>(op)
-      .Case([](math::ExpOp) { return unary(exp); })
+      .Case([](math::ExpOp exponential) {
+        return exponential->hasAttr(nonpositiveAttrName) ? unary(expNonpositive) : unary(exp);
+      })
       .Case([](math::Exp2Op) { return unary(exp2); })
       .Case([](math::LogOp) { return unary(log); })
       .Case([](math::Log2Op) { return unary(log2); })

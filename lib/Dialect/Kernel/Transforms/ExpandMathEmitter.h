@@ -142,6 +142,8 @@ Num polynomial(Num x, llvm::ArrayRef<double> c);
 //===----------------------------------------------------------------------===//
 
 Num exp(Num x);
+/// The same for an x that is at most 0 or NaN.
+Num expNonpositive(Num x);
 Num exp2(Num x);
 Num log(Num x);
 Num log2(Num x);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ExpandMathEmitter.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -90,6 +91,17 @@ Num exp(Num x) {
   Num rounded = fma(x, format.log2e(), magic);
   Num r = exponentRest(x, rounded - magic);
   return scaleInTwoSteps(expPolynomial(r), rounded);
+}
+
+Num expNonpositive(Num x) {
+  Format format(x);
+  x = clampBelow(x, format.is64 ? -746 : -104);
+  // 2^n times this is normal, and a denormal is rounded once, when it is taken away.
+  double more = format.is64 ? 512 : 64;
+  double magic = format.magic() + format.bias() + more;
+  Num rounded = fma(x, format.log2e(), magic);
+  Num r = exponentRest(x, rounded - magic);
+  return scaleNormal(expPolynomial(r), rounded) * std::exp2(-more);
 }
 
 Num exp2(Num x) {

@@ -44,6 +44,50 @@ Value combineLanes(OpBuilder &builder, Location loc, Combine kind, Value vector)
   return createCombine(builder, loc, kind, first, second);
 }
 
+static Value constantLike(OpBuilder &builder, Location loc, Type type, const APInt &number) {
+  TypedAttr value = IntegerAttr::get(getElementTypeOrSelf(type), number);
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(builder, loc, value);
+}
+
+/// Turns the order of the digits of negative numbers around; its own inverse.
+static Value turnNegative(OpBuilder &builder, Location loc, Value bits) {
+  Type type = bits.getType();
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  Value sign = arith::ShRSIOp::create(builder, loc, bits, constantLike(builder, loc, type, APInt(width, width - 1)));
+  Value digits = constantLike(builder, loc, type, APInt::getSignedMaxValue(width));
+  return arith::XOrIOp::create(builder, loc, bits, arith::AndIOp::create(builder, loc, sign, digits));
+}
+
+/// How many NaN of one sign there are: the turn by which those at one end come to the other.
+static Value numberOfNaN(OpBuilder &builder, Location loc, Type type) {
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return constantLike(builder, loc, type, APInt::getLowBitsSet(width, width == 64 ? 52 : 23));
+}
+
+Value toOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value floats) {
+  Type element = builder.getIntegerType(getElementTypeOrSelf(floats.getType()).getIntOrFloatBitWidth());
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(floats.getType()))
+    type = vector.clone(element);
+  Value bits = turnNegative(builder, loc, arith::BitcastOp::create(builder, loc, type, floats));
+  Value turn = numberOfNaN(builder, loc, type);
+  return kind == Combine::Max ? arith::SubIOp::create(builder, loc, bits, turn).getResult()
+                              : arith::AddIOp::create(builder, loc, bits, turn);
+}
+
+Value fromOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value bits) {
+  Type element = getElementTypeOrSelf(bits.getType()).isInteger(64) ? Type(builder.getF64Type()) : builder.getF32Type();
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(bits.getType()))
+    type = vector.clone(element);
+  Value turn = numberOfNaN(builder, loc, bits.getType());
+  bits = kind == Combine::Max ? arith::AddIOp::create(builder, loc, bits, turn).getResult()
+                              : arith::SubIOp::create(builder, loc, bits, turn);
+  return arith::BitcastOp::create(builder, loc, type, turnNegative(builder, loc, bits));
+}
+
 /// Blocks of 2 x 2 squares change places, of ever larger squares.
 SmallVector<Value> transposeLanes(OpBuilder &builder, Location loc, SmallVector<Value> rows) {
   const size_t size = rows.size();

@@ -56,6 +56,28 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
                 }).wasInterrupted();
   }
 
+  /// Exponentials of distances to the maximum of a row, as a softmax has them.
+  static void markNonpositive(FuncOp func) {
+    auto skip = [](Value tile) {
+      while (isa_and_nonnull<ConvertOp, arith::ExtFOp>(tile.getDefiningOp()))
+        tile = tile.getDefiningOp()->getOperand(0);
+      return tile;
+    };
+    func.walk([&](math::ExpOp exponential) {
+      auto distance = skip(exponential.getOperand()).getDefiningOp<arith::SubFOp>();
+      auto spread = distance ? skip(distance.getRhs()).getDefiningOp<BroadcastOp>() : BroadcastOp();
+      auto row = spread ? skip(spread.getInput()).getDefiningOp<ReduceOp>() : ReduceOp();
+      if (!row || row.getKind() != Combine::Max || skip(row.getInput()) != skip(distance.getLhs()))
+        return;
+      SmallVector<int64_t> kept;
+      for (int64_t dim = 0, rank = cast<RankedTensorType>(row.getInput().getType()).getRank(); dim < rank; ++dim)
+        if (!llvm::is_contained(row.getDims(), dim))
+          kept.push_back(dim);
+      if (llvm::equal(kept, spread.getDims()))
+        exponential->setAttr(nonpositiveAttrName, UnitAttr::get(func.getContext()));
+    });
+  }
+
   LogicalResult lower(FuncOp func) {
     if (func.getSchedule())
       return func.emitOpError("has a schedule that was not applied");
@@ -65,6 +87,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
       return failure();
     unshareConstants(func);
     stageCarried(func);
+    markNonpositive(func);
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
@@ -72,7 +95,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma});
+    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum});
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     if (failed(lowering.lower(func.getBody().front()))) {

@@ -55,6 +55,9 @@ private:
   mlir::LogicalResult emitInner(Point point);
   /// Loops over the combined axes for one or more points, then the results there.
   mlir::LogicalResult emitInner(llvm::SmallVectorImpl<Point> &points);
+  /// Whether vectors of a maximum or minimum of floats are combined as integers of the same order.
+  bool comparesBits(ReduceOp reduce);
+  mlir::Type bitsOf(mlir::Type element);
   mlir::Value identityOf(Combine kind, mlir::Type element, bool vector);
   mlir::FailureOr<Accumulators> walkCombined(llvm::ArrayRef<Axis> inner, llvm::ArrayRef<Point> points,
                                              Accumulators accs, int64_t chains);

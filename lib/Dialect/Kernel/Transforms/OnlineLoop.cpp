@@ -51,6 +51,7 @@ private:
   Value widen(Value tile, Type element);
   Value spread(Value row, Value like, Value original);
   Value keep(Value tile);
+  Value emitExp(Value distance);
   void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
   void restoreEmptyRows(MutableArrayRef<Value> results);
@@ -226,6 +227,13 @@ Value OnlineLoop::spread(Value row, Value like, Value original) {
   return BroadcastOp::create(builder, loc, withElement(like, elementOf(row)), row, dims);
 }
 
+/// The exponential of a distance to a maximum.
+Value OnlineLoop::emitExp(Value distance) {
+  auto exponential = math::ExpOp::create(builder, loc, distance);
+  exponential->setAttr(nonpositiveAttrName, builder.getUnitAttr());
+  return exponential;
+}
+
 /// The maximum and the sums with the share of one piece.
 void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results) {
   IRMapping mapping;
@@ -245,11 +253,11 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
       safe = arith::SelectOp::create(builder, loc, isNone, splat(typeOf(larger), 0), larger);
       safe = keep(widen(safe, wide));
       Value change = arith::SubFOp::create(builder, loc, widen(before, wide), safe);
-      shrink = keep(math::ExpOp::create(builder, loc, change));
+      shrink = keep(emitExp(change));
     } else if (op == exp) {
       Value x = widen(mapping.lookupOrDefault(max.getInput()), wide);
       Value difference = arith::SubFOp::create(builder, loc, x, spread(safe, x, max.getInput()));
-      Value powers = math::ExpOp::create(builder, loc, difference);
+      Value powers = emitExp(difference);
       if (Type element = elementOf(result); element != wide)
         powers = arith::TruncFOp::create(builder, loc, withElement(powers, element), powers);
       mapping.map(result, powers);

@@ -5,6 +5,7 @@
 #include "TileLowering.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,6 +24,15 @@ bool zyx::kernel::isTileRoot(Operation *op) {
 Value zyx::kernel::domainOf(Operation *root) { return root->getOperand(0); }
 
 static int64_t bytesOf(Type type) { return std::max<int64_t>(type.isIndex() ? 8 : type.getIntOrFloatBitWidth() / 8, 1); }
+
+/// Instructions, roughly; functions become polynomials.
+static unsigned sizeOf(Operation *op) {
+  constexpr unsigned polynomial = 16;
+  bool isFunction = isa<math::MathDialect>(op->getDialect()) &&
+                    !isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::SqrtOp, math::FloorOp, math::CeilOp,
+                         math::TruncOp, math::RoundEvenOp>(op);
+  return isFunction ? polynomial : 1;
+}
 
 TileLowering::Cone TileLowering::coneOf(ArrayRef<Operation *> roots) {
   Cone cone;
@@ -59,7 +69,7 @@ TileLowering::Cone TileLowering::coneOf(ArrayRef<Operation *> roots) {
     if (auto load = dyn_cast<LoadOp>(def))
       cone.branches |= isComplex(load.getView()) && !load.getView().getDefiningOp<ViewOp>().getMap().isSingleBlock();
     if (isElementwise(def))
-      ++cone.size;
+      cone.size += sizeOf(def);
     // An index that counts along an axis is no vector of its own.
     for (Value operand : def->getOperands())
       if (!isa<GatherOp>(def) || !isTile(operand) || !countsAlongAxis(operand))

@@ -17,6 +17,8 @@ struct VectorMachine {
   bool bf16Dots = false, i8Dots = false;
   /// One instruction computes a * b + c with one rounding.
   bool hasFma = false;
+  /// One instruction computes the maximum or minimum of floats, with NaN where either is.
+  bool hasMaximum = true;
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.

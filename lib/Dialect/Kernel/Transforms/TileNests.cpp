@@ -251,7 +251,7 @@ LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
   for (ReduceOp reduce : reduces) {
     Type element = cast<RankedTensorType>(reduce.getType()).getElementType();
     bool vectors = inVectors || (vectorCombined() && lanes > 1);
-    Value identity = identityOf(reduce.getKind(), element, vectors);
+    Value identity = identityOf(reduce.getKind(), vectors && comparesBits(reduce) ? bitsOf(element) : element, vectors);
     for (int64_t c = 0; c < chains; ++c)
       accs.push_back(identity);
   }
@@ -266,6 +266,15 @@ LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
     finish(reduce, ArrayRef(*results).slice(r * chains, chains), points);
   return success();
 }
+
+bool NestEmitter::comparesBits(ReduceOp reduce) {
+  Type element = getElementTypeOrSelf(reduce.getType());
+  // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
+  bool hasIntegers = (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
+  return !t.machine.hasMaximum && hasIntegers && (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
+}
+
+Type NestEmitter::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }
 
 Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
   TypedAttr identity = getIdentity(kind, element);
@@ -381,6 +390,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
         if (point.mask && vectorCombined())
           x = arith::SelectOp::create(t.builder, loc, point.mask, x,
                                       identityOf(reduce.getKind(), getElementTypeOrSelf(x.getType()), true));
+        if (getElementTypeOrSelf(acc.getType()) != getElementTypeOrSelf(x.getType()))
+          x = toOrderedBits(t.builder, loc, reduce.getKind(), x);
         acc = createCombine(t.builder, loc, reduce.getKind(), acc, x);
       } else {
         t.evaluator.storeToMemory(root->getResult(0), *value, point);
@@ -394,15 +405,21 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
 
 void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorImpl<Point> &points) {
   Value result = reduce.getResult();
+  Type element = getElementTypeOrSelf(result.getType());
+  auto writeTotal = [&](Value total, Point &point) {
+    if (getElementTypeOrSelf(total.getType()) != element)
+      total = fromOrderedBits(t.builder, loc, reduce.getKind(), total);
+    write(result, total, point);
+  };
   if (vectorCombined()) {
     Value total = combineAll(t.builder, loc, reduce.getKind(), SmallVector<Value>(partial));
     if (isa<VectorType>(total.getType()))
       total = combineLanes(t.builder, loc, reduce.getKind(), total);
-    write(result, total, points.front());
+    writeTotal(total, points.front());
     return;
   }
   for (auto [value, point] : llvm::zip(partial, points))
-    write(result, value, point);
+    writeTotal(value, point);
 }
 
 void NestEmitter::write(Value result, Value value, Point &point) {

@@ -38,6 +38,9 @@ mlir::Value createCombine(mlir::OpBuilder &builder, mlir::Location loc, Combine 
 /// The neutral element of a combination for an element type.
 mlir::TypedAttr getIdentity(Combine kind, mlir::Type elementType);
 
+/// On a math.exp: its operand is at most 0 or NaN. A UnitAttr.
+inline constexpr llvm::StringLiteral nonpositiveAttrName = "kernel.nonpositive";
+
 } // namespace zyx::kernel
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNEL_H

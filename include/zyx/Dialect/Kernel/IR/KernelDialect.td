@@ -32,6 +32,9 @@ def Kernel_Dialect : Dialect {
     Tiles are pure values: only `load`, `gather`, `store`, asynchronous copies and barriers touch
     memory. Distinct buffer arguments never alias. Element types are signless; ops name the sign
     where it matters. `i1` buffers hold one byte per element, 0 or 1.
+
+    `kernel.nonpositive` on a `math.exp` says that its operand is at most 0 or NaN, which makes the
+    exponential shorter: it does not overflow.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -40,6 +43,7 @@ def Kernel_Dialect : Dialect {
     void registerAttributesAndTypes();
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasOperationAttrVerify = 1;
 }
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELDIALECT_TD

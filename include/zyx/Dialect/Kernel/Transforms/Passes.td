@@ -104,14 +104,17 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     that axis keeps four vectors of partial results; one along another axis walks blocks of four rows and keeps its
     results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
     Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
-    reciprocal and corrected, which gives the same quotients.
+    reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
+    a reduction with it compares their bits as integers.
   }];
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
     Option<"bf16Dots", "bf16-dots", "bool", "false", "Whether the machine sums up products of bf16 in f32">,
     Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
-    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">];
+    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
+    Option<"hasMaximum", "maximum", "bool", "true",
+           "Whether one instruction computes the maximum of floats, with NaN where either is">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 
