@@ -31,6 +31,12 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
                          std::to_string(program->artifact().commands.size()) +
                          " commands, arena of " + std::to_string(program->artifact().arenaSize) +
                          " bytes, " + std::to_string(program->artifact().keptSize) + " kept");
+  ZYX_DEBUG(Memory, "'" + program->artifact().entry + "' on " + device->name() + " takes " +
+                        std::to_string(program->artifact().arenaSize) + " bytes for a run and " +
+                        std::to_string(program->artifact().keptSize) + " between runs");
+  for (const artifact::CodeBlob &code : program->artifact().code)
+    ZYX_DEBUG(Code, "'" + program->artifact().entry + "': " + std::to_string(code.bytes.size()) +
+                        " bytes of " + code.format);
   return std::unique_ptr<Executor>(
       new Executor(std::move(device), std::move(program), std::move(*arena), std::move(*kept)));
 }

@@ -95,12 +95,11 @@ Result<CacheEntry> CacheEntry::deserialize(std::span<const std::byte> bytes) {
 // The folder
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> ArtifactCache::defaultFolder() {
-  if (const char *named = std::getenv("ZYX_CACHE_DIR")) {
-    if (!*named || std::string_view(named) == "off")
-      return std::nullopt;
-    return named;
-  }
+std::optional<std::string> ArtifactCache::defaultFolder(const Config &config) {
+  if (config.cacheDir && (config.cacheDir->empty() || *config.cacheDir == "off"))
+    return std::nullopt;
+  if (config.cacheDir)
+    return config.cacheDir;
   // A relative XDG_CACHE_HOME is to be ignored, says its specification.
   if (const char *home = std::getenv("XDG_CACHE_HOME"); home && *home == '/')
     return std::string(home) + "/zyx";

@@ -5,6 +5,7 @@
 #include "zyx/Session/Compiler.h"
 
 #include "zyx-c/Compiler.h"
+#include "zyx/Base/Config.h"
 
 #include <climits>
 #include <cstdlib>
@@ -89,7 +90,7 @@ Compiler::~Compiler() {
 }
 
 std::vector<std::string> Compiler::candidates() {
-  if (const char *named = std::getenv("ZYX_COMPILER"))
+  if (const char *named = zyxVariable("COMPILER"))
     return {named};
   return {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
 }

@@ -230,8 +230,17 @@ std::string session::toString(const std::vector<Stage> &stages) {
   return milliseconds(total) + " ms (" + parts + ")";
 }
 
+SessionOptions SessionOptions::from(const Config &config) {
+  SessionOptions options;
+  options.config = config;
+  options.cacheFolder = ArtifactCache::defaultFolder(config);
+  options.cacheBytes = config.cacheSize;
+  return options;
+}
+
 Session::Session(SessionOptions options)
-    : isolation(std::move(options.isolation)), isa(std::move(options.isa)) {
+    : isolation(std::move(options.isolation)), isa(std::move(options.isa)),
+      config(std::move(options.config)) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
 }
@@ -244,11 +253,27 @@ Result<Compiler *> Session::compiler() {
   return openCompiler.get();
 }
 
+Status Session::checkEnabled(const std::string &device) const {
+  if (config.isEnabled(device))
+    return Status::ok();
+  return Status::unsupported("device '" + device + "' is off in the configuration");
+}
+
 Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name) {
   auto found = devices.find(name);
   if (found != devices.end())
     return found->second;
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> made, runtime::createDevice(name));
+  ZYX_RETURN_IF_ERROR(checkEnabled(name));
+  runtime::DeviceOptions options;
+  options.threads = config.threads;
+  options.memoryLimit = config.memoryLimit(name);
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> made,
+                       runtime::createDevice(name, options));
+  ZYX_DEBUG(Devices, "open '" + name + "' with " +
+                         (options.threads ? std::to_string(options.threads) : "all") +
+                         " threads and " +
+                         (options.memoryLimit ? std::to_string(options.memoryLimit) + " bytes"
+                                              : "all memory"));
   devices[name] = made;
   return made;
 }
@@ -301,7 +326,12 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
     }
   }
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  ZYX_DEBUG(Graph, "compile '" + graph.name + "' for " + options.target + ": " +
+                       std::to_string(graph.reachable().size()) + " nodes, " +
+                       std::to_string(graph.inputs.size()) + " inputs, " +
+                       std::to_string(graph.outputs.size()) + " outputs");
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, observers));
+  ZYX_DEBUG(Timing, "compile '" + graph.name + "': " + toString(compiled.stages));
   if (cache) {
     begin = Clock::now();
     Status kept = cache->insert(
@@ -317,6 +347,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
 Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
                                                      const std::string &deviceName) {
   graph.bindParameters();
+  ZYX_RETURN_IF_ERROR(checkEnabled(deviceName));
   if (!graph::collectSymbols(graph).empty())
     return std::unique_ptr<Executable>(
         new SymbolicExecutable(*this, std::move(graph), deviceName));

@@ -18,6 +18,14 @@ static constexpr uint64_t silentNanoseconds = 1'000'000'000;
 /// Between two lines of one stage.
 static constexpr uint64_t intervalNanoseconds = 50'000'000;
 
+Result<Config> tools::startConfig(const char *tool) {
+  ZYX_ASSIGN_OR_RETURN(LoadedConfig loaded, loadConfig());
+  for (const std::string &warning : loaded.warnings)
+    std::fprintf(stderr, "%s: warning: %s\n", tool, warning.c_str());
+  publishDebugTopics(loaded.config);
+  return std::move(loaded.config);
+}
+
 Result<ProgressMode> tools::parseProgressMode(std::string_view name) {
   if (name == "auto")
     return ProgressMode::Auto;

@@ -7,7 +7,7 @@
 #ifndef ZYX_TOOLS_COMMON_TOOL_H
 #define ZYX_TOOLS_COMMON_TOOL_H
 
-#include "zyx/Base/Debug.h"
+#include "zyx/Base/Config.h"
 #include "zyx/Base/Trace.h"
 
 #include <cstdio>
@@ -16,20 +16,23 @@
 
 namespace zyx::tools {
 
+/// The user's configuration; what it has that is not known is a line on the standard error each.
+Result<Config> startConfig(const char *tool);
+
 /// The body of main: `--help` prints `help`; a failure is one line and exit code 1. `Options` has the
 /// member `help`.
 template <typename Options>
 int runTool(const char *name, const char *help, Result<Options> options,
-            Status (*run)(const Options &)) {
+            Status (*run)(const Options &, const Config &)) {
   Status status = options.status();
   if (status.isOk() && options->help) {
     std::fputs(help, stdout);
     return 0;
   }
-  if (status.isOk())
-    status = checkDebugTopics();
-  if (status.isOk())
-    status = run(*options);
+  if (status.isOk()) {
+    Result<Config> config = startConfig(name);
+    status = config ? run(*options, *config) : config.status();
+  }
   if (status.isOk())
     return 0;
   std::fprintf(stderr, "%s: error: %s\n", name, status.toString().c_str());

@@ -118,7 +118,7 @@ std::string artifactName(const std::string &file) {
   return file.substr(0, hasSuffix ? dot : file.size()) + ".zyxa";
 }
 
-Status compileFile(const Options &options) {
+Status compileFile(const Options &options, const Config &) {
   ZYX_ASSIGN_OR_RETURN(tools::ProgressMode progress,
                        tools::parseProgressMode(options.quiet ? "never" : options.progress));
   Trace trace;

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Base/Debug.h"
+#include "zyx/Base/Config.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Pipelines/InitAll.h"
 
@@ -21,10 +21,14 @@ void registerTestTransportPass();
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  if (zyx::Status status = zyx::checkDebugTopics(); !status.isOk()) {
-    llvm::errs() << "zyx-opt: error: " << status.message() << '\n';
+  zyx::Result<zyx::LoadedConfig> loaded = zyx::loadConfig();
+  if (!loaded) {
+    llvm::errs() << "zyx-opt: error: " << loaded.status().message() << '\n';
     return 1;
   }
+  for (const std::string &warning : loaded->warnings)
+    llvm::errs() << "zyx-opt: warning: " << warning << '\n';
+  zyx::publishDebugTopics(loaded->config);
   mlir::DialectRegistry registry;
   zyx::registerAllDialects(registry);
   zyx::registerAllPasses();

@@ -29,8 +29,8 @@ What to run, and where:
   --list-devices            print every device, and why an absent one is absent, and stop
 
 Compiled programs are kept, so that they are compiled once:
-  --cache-dir=FOLDER        where. Default: ZYX_CACHE_DIR ("off" for nowhere), or else zyx in
-                            XDG_CACHE_HOME or in ~/.cache
+  --cache-dir=FOLDER        where. Default: cache_dir of the configuration or ZYX_CACHE_DIR ("off"
+                            for nowhere), or else zyx in XDG_CACHE_HOME or in ~/.cache
   --no-cache                compile, and keep nothing
   --isolate                 read and compile FILE in a child process of limited time and memory;
                             FILE may then be MLIR bytecode

@@ -201,17 +201,18 @@ std::string timesText(const Executable &executable, std::vector<double> runs) {
   return "compile: " + session::toString(executable.stages) + "\n" + text;
 }
 
-Status runProgram(const Options &options) {
+Status runProgram(const Options &options, const Config &config) {
   if (options.listDevices) {
     for (const session::DeviceListing &device : Session::listDevices())
       std::printf("%-10s %-8s %s\n", device.name.c_str(), device.present ? "present" : "absent",
                   device.description.c_str());
     return Status::ok();
   }
-  session::SessionOptions sessionOptions;
-  if (!options.noCache)
-    sessionOptions.cacheFolder =
-        options.cacheFolder ? options.cacheFolder : session::ArtifactCache::defaultFolder();
+  session::SessionOptions sessionOptions = session::SessionOptions::from(config);
+  if (options.cacheFolder)
+    sessionOptions.cacheFolder = options.cacheFolder;
+  if (options.noCache)
+    sessionOptions.cacheFolder.reset();
   if (options.isolate)
     sessionOptions.isolation.emplace();
   if (!options.isa.empty())

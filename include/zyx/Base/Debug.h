@@ -7,6 +7,7 @@
 
 #include "zyx/Base/Status.h"
 
+#include <span>
 #include <string_view>
 
 /// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=search,cache names what is
@@ -22,10 +23,21 @@ enum class DebugTopic : uint8_t {
   Runtime,
   /// Which compilations are found again.
   Cache,
+  /// Which devices are opened, and how.
+  Devices,
+  /// What is compiled: the size of each graph.
+  Graph,
+  /// Sizes of the code that is loaded.
+  Code,
+  /// What a program takes of a device's memory.
+  Memory,
+  /// How long the stages of a compilation take.
+  Timing,
 };
 
-/// Refuses names in ZYX_DEBUG that there are not. Programs ask once, when they start.
-Status checkDebugTopics();
+/// All names in ZYX_DEBUG that there are; "groups" and "kernels" are other names of search and
+/// schedule. Others are ignored: loadConfig says which.
+std::span<const std::string_view> debugTopicNames();
 bool isDebugged(DebugTopic topic);
 /// "zyx-search: text" and the end of the line, in one piece.
 void printDebug(DebugTopic topic, std::string_view text);

@@ -5,6 +5,7 @@
 #ifndef ZYX_SESSION_CACHE_H
 #define ZYX_SESSION_CACHE_H
 
+#include "zyx/Base/Config.h"
 #include "zyx/Session/Compiler.h"
 
 #include <optional>
@@ -53,9 +54,9 @@ public:
   explicit ArtifactCache(std::string folder, uint64_t maxBytes = defaultMaxBytes)
       : folder(std::move(folder)), maxBytes(maxBytes) {}
 
-  /// ZYX_CACHE_DIR; without it "zyx" in XDG_CACHE_HOME or in ~/.cache. Nothing where ZYX_CACHE_DIR
-  /// is empty or "off", or where none of them is set.
-  static std::optional<std::string> defaultFolder();
+  /// The configuration's `cacheDir`; without it "zyx" in XDG_CACHE_HOME or in ~/.cache. Nothing where
+  /// that is empty or "off", or where none of them is set.
+  static std::optional<std::string> defaultFolder(const Config &config);
 
   /// The entry of that key; nothing for whatever reason there is none.
   std::optional<CacheEntry> find(const std::string &key) const;

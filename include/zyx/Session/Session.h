@@ -67,7 +67,7 @@ struct DeviceListing {
 
 struct SessionOptions {
   /// The folder in which artifacts are kept for later processes; none without a value.
-  /// ArtifactCache::defaultFolder() is the user's.
+  /// ArtifactCache::defaultFolder is the user's.
   std::optional<std::string> cacheFolder = std::nullopt;
   /// Of all that is kept there together.
   uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
@@ -75,6 +75,11 @@ struct SessionOptions {
   std::optional<Isolation> isolation = std::nullopt;
   /// The instruction set of what prepare() compiles for "cpu", as in CompileOptions.
   std::string isa = "native";
+  /// Which devices may be used, their memory and threads; the rest of it is not looked at.
+  Config config = {};
+
+  /// What a user's configuration says, with the user's folder of artifacts.
+  static SessionOptions from(const Config &config);
 };
 
 /// Opens the compiler and devices when they are first needed. One thread at a time.
@@ -109,10 +114,12 @@ private:
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
                                  const std::string &programKey);
   Result<Compiler *> compiler();
+  Status checkEnabled(const std::string &device) const;
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
   std::string isa;
+  Config config;
   std::optional<ArtifactCache> cache;
   /// By hash, entry, target and options.
   std::map<std::string, Compiled> artifacts;

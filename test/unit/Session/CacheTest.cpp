@@ -293,17 +293,18 @@ TEST(CacheFolderTest, ComesFromTheEnvironment) {
   setenv("ZYX_CACHE_DIR", "/a", 1);
   setenv("XDG_CACHE_HOME", "/b", 1);
   setenv("HOME", "/c", 1);
-  EXPECT_EQ(ArtifactCache::defaultFolder(), "/a");
+  auto folder = [] { return ArtifactCache::defaultFolder(loadConfig()->config); };
+  EXPECT_EQ(folder(), "/a");
   for (const char *off : {"off", ""}) {
     setenv("ZYX_CACHE_DIR", off, 1);
-    EXPECT_EQ(ArtifactCache::defaultFolder(), std::nullopt);
+    EXPECT_EQ(folder(), std::nullopt);
   }
   unsetenv("ZYX_CACHE_DIR");
-  EXPECT_EQ(ArtifactCache::defaultFolder(), "/b/zyx");
+  EXPECT_EQ(folder(), "/b/zyx");
   setenv("XDG_CACHE_HOME", "relative", 1);
-  EXPECT_EQ(ArtifactCache::defaultFolder(), "/c/.cache/zyx");
+  EXPECT_EQ(folder(), "/c/.cache/zyx");
   unsetenv("HOME");
-  EXPECT_EQ(ArtifactCache::defaultFolder(), std::nullopt);
+  EXPECT_EQ(folder(), std::nullopt);
 }
 
 TEST(FileIdentityTest, IsTheBuildIdWhereThereIsOne) {

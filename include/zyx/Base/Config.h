@@ -1,0 +1,83 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_BASE_CONFIG_H
+#define ZYX_BASE_CONFIG_H
+
+#include "zyx/Base/Status.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zyx {
+
+/// What a user sets once for all programs: the members have the names of the keys, in the file as
+/// "cache_dir" and in the environment as ZYX_CACHE_DIR, which wins. Nothing reads it by itself: a
+/// program that embeds zyx has what it asks for.
+struct Config {
+  /// Devices that are on or off; one that is not named is on. {"cuda": false},
+  /// ZYX_DEVICES=cuda=off.
+  std::map<std::string, bool> devices;
+  /// Bytes of each device's pool. {"cpu": "4GiB"}, ZYX_MEMORY_LIMITS=cpu=4GiB.
+  std::map<std::string, uint64_t> memoryLimits;
+  /// Of host devices; 0 is as many as the process may use processors.
+  unsigned threads = 0;
+  /// The folder of artifacts; "" or "off" is none, without a value it is the user's.
+  std::optional<std::string> cacheDir;
+  /// Bytes of all that is kept there.
+  uint64_t cacheSize = uint64_t(1) << 30;
+  /// Whether schedules may be measured before one is taken.
+  bool tuning = true;
+  /// Topics of ZYX_DEBUG: DebugTopic.
+  std::vector<std::string> debug;
+  /// Whether tensors may move between devices without being asked to.
+  bool implicitCopies = false;
+
+  /// "cuda:1" is what is said of it, or else of "cuda".
+  bool isEnabled(std::string_view device) const;
+  /// 0 where there is none.
+  uint64_t memoryLimit(std::string_view device) const;
+};
+
+struct LoadedConfig {
+  Config config;
+  /// Keys, variables and topics that there are not, each with the nearest one that there is.
+  std::vector<std::string> warnings;
+};
+
+/// Variables of the environment by name; those that do not begin with ZYX_ are not looked at.
+using Environment = std::map<std::string, std::string, std::less<>>;
+Environment currentEnvironment();
+
+/// $XDG_CONFIG_HOME/zyx/config.json, or else ~/.config/zyx/config.json; nothing where neither
+/// folder is known. A relative XDG_CONFIG_HOME is ignored, as its specification says.
+std::optional<std::string> configPath();
+
+/// Reads the file of that name, which need not exist, and then the environment. The file is JSON,
+/// an object of keys; comments are allowed. Values of a wrong type are refused with the key and, in
+/// a file, its line.
+Result<LoadedConfig> loadConfig(const std::optional<std::string> &path,
+                                const Environment &environment);
+/// Those of this process.
+Result<LoadedConfig> loadConfig();
+/// Puts the topics into ZYX_DEBUG, where the libraries of the process look, if that is not set.
+/// Programs call it when they start, before there are other threads.
+void publishDebugTopics(const Config &config);
+/// The text of a file; `name` starts the messages.
+Result<LoadedConfig> parseConfig(std::string_view text, const std::string &name);
+
+/// A variable of the environment that zyx knows: that of a key, or ZYX_COMPILER. The name is
+/// without "ZYX_". This is the only place where they are read.
+const char *zyxVariable(std::string_view name);
+
+/// The known name of the fewest insertions, deletions and replacements; `known` is not empty.
+std::string_view nearestName(std::string_view name, std::span<const std::string_view> known);
+
+} // namespace zyx
+
+#endif // ZYX_BASE_CONFIG_H
