@@ -88,7 +88,7 @@ void GradientPass::give(NodeId id, NodeId gradient) {
 
 /// Marks what lies between sources and targets. `first` is the smallest source: nothing before it
 /// can depend on one.
-Status GradientPass::visit(std::span<const NodeId> targets, std::span<const NodeId> sources) {
+Status GradientPass::visit(std::span<const NodeId> targets) {
   first = *std::ranges::min_element(sources);
   const NodeId last = *std::ranges::max_element(targets);
   if (last < first)
@@ -195,11 +195,12 @@ void GradientPass::differentiate(NodeId id) {
 
 Result<std::vector<std::optional<NodeId>>> GradientPass::run(std::span<const NodeId> targets,
                                                              std::span<const NodeId> seeds,
-                                                             std::span<const NodeId> sources) {
+                                                             std::span<const NodeId> wrt) {
+  sources = wrt;
   std::vector<std::optional<NodeId>> results(sources.size());
   if (sources.empty() || targets.empty())
     return results;
-  ZYX_RETURN_IF_ERROR(visit(targets, sources));
+  ZYX_RETURN_IF_ERROR(visit(targets));
   for (size_t i = 0; i < targets.size(); ++i)
     if (needs(targets[i]))
       give(targets[i], seeds[i]);

@@ -136,6 +136,15 @@ NodeId GradientEmitter::pad(NodeId x, std::vector<int64_t> low, std::vector<int6
   interior.resize(low.size());
   if (isZero(low) && isZero(high) && isZero(interior))
     return x;
+  // What was added is removed.
+  const auto undoes = [](const std::vector<int64_t> &a, const std::vector<int64_t> &b) {
+    return std::ranges::equal(a, b, [](int64_t x, int64_t y) { return x >= 0 && x == -y; });
+  };
+  if (const Node &node = graph.node(x); node.op == Op::Pad && isZero(interior) &&
+                                        isZero(node.attributes.interior) &&
+                                        undoes(node.attributes.low, low) &&
+                                        undoes(node.attributes.high, high))
+    return node.operands[0];
   Attributes attributes;
   attributes.low = std::move(low);
   attributes.high = std::move(high);

@@ -11,6 +11,8 @@
 
 #include "zyx/Graph/Gradient.h"
 
+#include <algorithm>
+
 namespace zyx::graph {
 
 /// One walk from targets to sources.
@@ -23,12 +25,14 @@ public:
 
   Result<std::vector<std::optional<NodeId>>> run(std::span<const NodeId> targets,
                                                  std::span<const NodeId> seeds,
-                                                 std::span<const NodeId> sources);
+                                                 std::span<const NodeId> wrt);
 
   /// Whether the node lies between sources and targets, so that its gradient is wanted.
   bool needs(NodeId id) const {
     return id >= first && id - first < wanted.size() && wanted[id - first];
   }
+  /// Whether the gradient of the node itself is asked for.
+  bool isSource(NodeId id) const { return std::ranges::find(sources, id) != sources.end(); }
   /// Adds a summand to the gradient of a node that is needed. It has the node's shape, and its type
   /// or a wider float: what comes out of a cast moves through views as it is, so that the sum
   /// behind an expand is one of products and not of rounded products.
@@ -42,9 +46,10 @@ public:
   void refuse(const Node &node, const std::string &reason);
 
 private:
-  Status visit(std::span<const NodeId> targets, std::span<const NodeId> sources);
+  Status visit(std::span<const NodeId> targets);
   void differentiate(NodeId id);
 
+  std::span<const NodeId> sources;
   /// Of the nodes from `first` on: whether they lie between sources and targets, and their
   /// gradients.
   NodeId first = 0;
@@ -62,6 +67,9 @@ private:
 void differentiateElementwise(GradientPass &pass, NodeId id, const Node &node, NodeId g);
 /// reshape, expand, permute, flip, pad, window, concat, transfer.
 void differentiateView(GradientPass &pass, const Node &node, NodeId g);
+/// What comes to the operand of a window of a convolution, as a convolution; none where it is none, or
+/// where stored windows are better.
+std::optional<NodeId> transposeConvolution(GradientPass &pass, const Node &window, NodeId g);
 /// reduce, scan.
 void differentiateReduction(GradientPass &pass, NodeId id, const Node &node, NodeId g);
 /// gather, scatter, sort.

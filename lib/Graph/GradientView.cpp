@@ -118,6 +118,8 @@ static void differentiateWindow(GradientPass &p, const Node &node, NodeId g) {
   const NodeId x = node.operands[0];
   const Shape shape = p.shape(x);
   const Attributes &a = node.attributes;
+  if (const std::optional<NodeId> sum = transposeConvolution(p, node, g))
+    return p.give(x, *sum);
   // A window along several dimensions is one after the other; the last one's elements stand last.
   for (size_t i = a.dims.size(); i-- > 0;) {
     const auto dim = static_cast<size_t>(a.dims[i]);

@@ -160,6 +160,45 @@ inline HostTensor gradientAt(const Program &program, const std::vector<HostTenso
   return g.run(derivative(g, y, sources[source]));
 }
 
+/// How a convolution of [images, groups * in, h, w] with [groups * out, in, r, s] is spelled.
+struct Convolution {
+  int64_t groups = 1;
+  std::vector<int64_t> stride{1, 1}, dilation{1, 1};
+  /// In the product.
+  bool channelsLast = false;
+  /// Casts before the expands, or behind them.
+  bool castsFirst = true;
+
+  NodeId build(Graph &g, NodeId x, NodeId filters) const {
+    const Shape f = g.node(filters).type.shape;
+    const int64_t in = f[1], out = f[0] / groups;
+    const NodeId windows = *g.window(x, {2, 3}, {f[2], f[3]}, stride, dilation);
+    const Shape w = g.node(windows).type.shape;
+    std::vector<int64_t> order{0, 1, 2, 3, 4, 5, 6, 7};
+    if (channelsLast)
+      order = {0, 4, 5, 1, 2, 3, 6, 7};
+    const DType narrow = g.node(x).type.dtype, wide = accumulatorType(narrow);
+    const auto spread = [&](NodeId y, Shape shape) {
+      y = *g.permute(*g.reshape(y, std::move(shape)), order);
+      if (castsFirst)
+        y = *g.cast(y, wide);
+      const Shape all{w[0], groups, out, in, w[2], w[3], f[2], f[3]};
+      Shape permuted;
+      for (int64_t dim : order)
+        permuted.push_back(all[static_cast<size_t>(dim)]);
+      y = *g.expand(y, permuted);
+      return castsFirst ? y : *g.cast(y, wide);
+    };
+    const NodeId product =
+        *g.binary(BinaryKind::Mul, spread(windows, {w[0], groups, 1, in, w[2], w[3], f[2], f[3]}),
+                  spread(filters, {1, groups, out, in, 1, 1, f[2], f[3]}));
+    NodeId sum = *g.reduce(ReduceKind::Add, product, {channelsLast ? 5 : 3, 6, 7});
+    if (channelsLast)
+      sum = *g.permute(sum, {0, 3, 4, 1, 2});
+    return *g.cast(*g.reshape(sum, {w[0], f[0], w[2], w[3]}), narrow);
+  }
+};
+
 inline HostTensor vector(const std::vector<double> &values) {
   return tensor(DType::F64, {static_cast<int64_t>(values.size())}, values);
 }

@@ -78,6 +78,7 @@ TEST(GradientElementwiseTest, NothingComesThroughWhatIsConstantNearby) {
     EXPECT_TRUE(none(*g.cast(*g.binary(kind, x, g.scalar(DType::F64, {2}, 1)), DType::F64)));
   const NodeId isNot = *g.unary(UnaryKind::Not, *g.cast(x, DType::Bool));
   EXPECT_TRUE(none(*g.cast(isNot, DType::F64)));
+  EXPECT_TRUE(none(*g.bitcast(x, DType::F64)));
   // Bits of one float as another one of its width.
   const NodeId half = *g.cast(x, DType::F16);
   EXPECT_TRUE(none(*g.bitcast(half, DType::BF16)));

@@ -220,3 +220,33 @@ TEST(GradientTest, BetweenTwoProductsOfMatricesTheGradientIsNarrow) {
   EXPECT_EQ(spelling(g, *gradients[0]),
             "bf16(sum(mul(f32(bf16(sum(mul(f32(g), f32(c))))), f32(b))))");
 }
+
+TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
+  for (bool castsFirst : {false, true})
+    for (bool channelsLast : {false, true})
+      for (int64_t groups : {1, 2, 4}) {
+        Convolution convolution;
+        convolution.castsFirst = castsFirst;
+        convolution.channelsLast = channelsLast;
+        convolution.groups = groups;
+        Graph g;
+        const NodeId x = *g.parameter("x", {DType::BF16, {2, 4, 9, 7}});
+        const NodeId w = *g.parameter("w", {DType::BF16, {4, 4 / groups, 3, 2}});
+        GradientOptions options;
+        options.seed = *g.parameter("g", {DType::BF16, {2, 4, 7, 6}});
+        const auto gradients = *gradient(g, convolution.build(g, x, w), {{x, w}}, options);
+        EXPECT_EQ(spelling(g, *gradients[0]), "bf16(sum(mul(f32(g), f32(w))))");
+        EXPECT_EQ(spelling(g, *gradients[1]), "bf16(sum(mul(f32(g), f32(x))))");
+      }
+  // Windows two steps apart are stored and added up.
+  Convolution strided;
+  strided.stride = {2, 2};
+  Graph g;
+  const NodeId x = *g.parameter("x", {DType::F32, {2, 4, 9, 8}});
+  const NodeId w = *g.parameter("w", {DType::F32, {4, 4, 1, 3}});
+  GradientOptions options;
+  options.seed = *g.parameter("g", {DType::F32, {2, 4, 5, 3}});
+  const auto gradients = *gradient(g, strided.build(g, x, w), {{x}}, options);
+  EXPECT_EQ(spelling(g, *gradients[0]),
+            "add(add(sum(mul(g, f32(w))), sum(mul(g, f32(w)))), sum(mul(g, f32(w))))");
+}

@@ -81,6 +81,63 @@ TEST(GradientViewTest, WindowIsTheDifference) {
     }, {random.values({a.extent, 2, b.extent})});
 }
 
+TEST(GradientViewTest, ConvolutionIsTheDifference) {
+  Random random(15);
+  Convolution plain, grouped, depthwise, dilated, strided, last;
+  last.channelsLast = true;
+  last.groups = grouped.groups = 2;
+  depthwise.groups = 3;
+  dilated.dilation = {2, 1};
+  strided.stride = {2, 1};
+  struct Case {
+    Convolution convolution;
+    Shape image, filters;
+  };
+  const Case cases[] = {{plain, {2, 2, 4, 5}, {3, 2, 2, 3}}, {grouped, {2, 4, 4, 4}, {4, 2, 3, 2}},
+                        {depthwise, {2, 3, 4, 4}, {3, 1, 2, 2}}, {dilated, {1, 2, 6, 4}, {2, 2, 2, 3}},
+                        {strided, {1, 2, 6, 4}, {2, 2, 3, 3}},   {plain, {2, 1, 4, 4}, {1, 1, 2, 3}},
+                        {plain, {2, 2, 4, 4}, {2, 2, 4, 1}},     {plain, {0, 2, 4, 4}, {2, 2, 2, 2}},
+                        {plain, {1, 2, 3, 4}, {2, 2, 3, 3}},     {last, {2, 4, 4, 4}, {4, 2, 3, 2}}};
+  for (const Case &c : cases) {
+    SCOPED_TRACE(toString(c.image) + toString(c.filters));
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+      return c.convolution.build(g, squared(g, x[0]), x[1]);
+    }, {random.values(c.image), random.values(c.filters)});
+  }
+}
+
+TEST(GradientViewTest, PaddedConvolutionIsTheDifference) {
+  Random random(16);
+  struct Case {
+    std::vector<int64_t> low, high;
+  };
+  // On one side, farther than a window reaches, cut off; and a fill with a gradient of its own.
+  const Case cases[] = {{{1, 1}, {1, 1}}, {{0, 2}, {1, 0}}, {{3, 1}, {4, 0}}, {{-1, 1}, {1, -1}}};
+  for (const Case &c : cases)
+    for (bool fills : {false, true}) {
+      SCOPED_TRACE(toString(c.low) + toString(c.high));
+      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+        const NodeId fill = fills ? x[2] : g.scalar(DType::F64, {}, 0.5);
+        const NodeId padded = *g.pad(x[0], fill, {0, 0, c.low[0], c.low[1]},
+                                     {0, 0, c.high[0], c.high[1]}, {0, 0, 0, 0});
+        const NodeId y = Convolution().build(g, padded, x[1]);
+        // The padded tensor is read by others, too.
+        return *g.binary(BinaryKind::Mul, total(g, squared(g, y)), total(g, squared(g, padded)));
+      }, {random.values({1, 2, 4, 4}), random.values({2, 2, 2, 3}), random.values({})});
+    }
+  // The gradient of the padded tensor itself has its border.
+  TestGraph g;
+  const NodeId x = g.input(random.values({1, 1, 3, 3})), w = g.input(random.values({1, 1, 2, 2}));
+  const NodeId padded = *g.pad(x, g.scalar(DType::F64, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
+  const NodeId y = Convolution().build(g, padded, w);
+  const NodeId alone = derivative(g, y, padded);
+  const std::vector<double> border = numbers(g.run(alone)), filters = numbers(g.tensors[1]);
+  EXPECT_EQ(border[0], filters[0]);
+  EXPECT_EQ(border[24], filters[3]);
+  const auto both = *gradient(g, y, {{x, padded}});
+  EXPECT_EQ(numbers(g.run(*both[1])), border);
+}
+
 TEST(GradientViewTest, ConcatIsTheDifference) {
   Random random(14);
   for (int64_t dim : {0, 1}) {
