@@ -2,7 +2,8 @@
 # Runs the programs of test/fuzz under libFuzzer with ASan and UBSan, one after the other, at the
 # lowest priority, and prints what each did.
 #   utils/fuzz.sh [--seconds=600] [NAME...]
-# NAME is npy, safetensors, artifact, cache, graph, options or text; without one all run. What is new
+# NAME is npy, npz, safetensors, gguf, config, artifact, cache, graph, options or text; without one all
+# run. What is new
 # is kept in build/fuzz/corpus; an input that fails lies in build/fuzz/failures: mend its cause, and
 # keep it in test/fuzz/corpus/NAME.
 set -uo pipefail
@@ -17,7 +18,7 @@ for option in "$@"; do
     *) names+=("$option") ;;
   esac
 done
-[ ${#names[@]} -gt 0 ] || names=(npy safetensors artifact cache graph options text)
+[ ${#names[@]} -gt 0 ] || names=(npy npz safetensors gguf config artifact cache graph options text)
 
 step "configure build/fuzz" configure fuzz || exit 1
 step "build the fuzzers" build fuzz "${names[@]/#/fuzz-}" || exit 1

@@ -166,6 +166,17 @@ TEST(GgufTest, ListsAndReadsTensors) {
   EXPECT_EQ(opened->read("k").status().code(), ErrorCode::IoError);
 }
 
+TEST(GgufTest, ReadsWhatPythonWrote) {
+  auto opened = GgufFile::open(ZYX_TEST_CORPUS "/gguf/v3.gguf");
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  EXPECT_EQ(opened->alignment(), 16u);
+  EXPECT_EQ(opened->metadata().at("general.architecture"), GgufValue{std::string("llama")});
+  EXPECT_EQ(opened->metadata().at("a.words"), (GgufValue{std::vector<std::string>{"a", "bc"}}));
+  EXPECT_THAT(opened->find("w")->shape, ElementsAre(2, 3));
+  EXPECT_EQ(*opened->find("k")->blocks(), BlockFormat::Q4_K);
+  EXPECT_EQ(opened->read("q")->data[17], std::byte{17});
+}
+
 TEST(GgufTest, KnowsEveryFormat) {
   const std::pair<uint32_t, uint64_t> sizes[] = {
       {0, 1024}, {1, 512},  {2, 144},   {3, 160},   {6, 176},   {7, 192},
