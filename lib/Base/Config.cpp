@@ -18,7 +18,7 @@ using namespace zyx;
 namespace {
 
 /// Larger files are no configuration.
-constexpr uint64_t maxFileBytes = 1 << 20;
+constexpr uint64_t maxFileBytes = 1 << 16;
 
 using Toggles = std::map<std::string, bool>;
 using Sizes = std::map<std::string, uint64_t>;

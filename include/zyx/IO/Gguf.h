@@ -31,6 +31,8 @@ struct GgufValue {
   bool operator==(const GgufValue &) const = default;
 };
 
+class GgufHeaderReader;
+
 /// A GGUF file of version 2 or 3, little-endian, opened for reading its tensors one by one. `open`
 /// reads what precedes the data and checks all of it: metadata, names, types, shapes, alignment,
 /// and that tensors lie inside of the file and apart from each other.

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 namespace {
 
 /// The types of metadata, by their numbers.
-enum Type { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64 };
+enum Type : uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64 };
 
 template <typename T> std::string raw(T value) {
   return std::string(reinterpret_cast<const char *>(&value), sizeof(T));
