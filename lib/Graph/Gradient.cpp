@@ -58,9 +58,10 @@ void GradientPass::refuse(const Node &node, const std::string &reason) {
 }
 
 std::optional<NodeId> GradientPass::gradientOf(NodeId id) const {
-  if (!needs(id) || gradients[id - first] == noNode)
+  const auto place = places.find(id);
+  if (place == places.end() || gradients[place->second] == noNode)
     return std::nullopt;
-  return gradients[id - first];
+  return gradients[place->second];
 }
 
 /// The narrowest computed float that has the values of both.
@@ -77,7 +78,7 @@ void GradientPass::give(NodeId id, NodeId gradient) {
     return;
   ZYX_ASSERT(needs(id), "a gradient is given to a node that none is wanted of");
   ZYX_ASSERT(shape(id) == shape(gradient), "a gradient has its node's shape");
-  NodeId &sum = gradients[id - first];
+  NodeId &sum = gradients[places.find(id)->second];
   if (sum == noNode) {
     sum = gradient;
     return;
@@ -86,20 +87,14 @@ void GradientPass::give(NodeId id, NodeId gradient) {
   sum = add(cast(sum, common), cast(gradient, common));
 }
 
-/// Marks what lies between sources and targets. `first` is the smallest source: nothing before it
-/// can depend on one.
+/// Finds what lies between sources and targets.
 Status GradientPass::visit(std::span<const NodeId> targets) {
-  first = *std::ranges::min_element(sources);
-  const NodeId last = *std::ranges::max_element(targets);
-  if (last < first)
-    return Status::ok();
-  std::vector<bool> isFound(last - first + 1);
+  // Nothing before the first source can depend on one.
+  const NodeId first = *std::ranges::min_element(sources);
   std::vector<NodeId> found;
   const auto find = [&](NodeId id) {
-    if (id < first || isFound[id - first])
-      return;
-    isFound[id - first] = true;
-    found.push_back(id);
+    if (id >= first && places.try_emplace(id, 0).second)
+      found.push_back(id);
   };
   for (NodeId target : targets)
     find(target);
@@ -113,25 +108,28 @@ Status GradientPass::visit(std::span<const NodeId> targets) {
         find(operands[i]);
   }
   std::ranges::sort(found);
-
-  wanted.resize(isFound.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    places[found[i]] = static_cast<uint32_t>(i);
+  gradients.assign(found.size(), noNode);
+  wanted.resize(found.size());
   for (NodeId source : sources)
-    if (source <= last && isFound[source - first])
-      wanted[source - first] = isFloat(dtype(source));
-  for (NodeId id : found) {
-    if (!wanted[id - first] && !(options.isLeaf && options.isLeaf(id))) {
+    if (const auto place = places.find(source); place != places.end())
+      wanted[place->second] = isFloat(dtype(source));
+
+  for (size_t n = 0; n < found.size(); ++n) {
+    const NodeId id = found[n];
+    if (!wanted[n] && !(options.isLeaf && options.isLeaf(id))) {
       const std::vector<NodeId> &operands = graph.node(id).operands;
-      for (size_t i = 0; i < operands.size() && !wanted[id - first]; ++i)
-        wanted[id - first] = needs(operands[i]) && isDifferentiable(graph, id, i);
+      for (size_t i = 0; i < operands.size() && !wanted[n]; ++i)
+        wanted[n] = needs(operands[i]) && isDifferentiable(graph, id, i);
     }
-    if (!wanted[id - first])
+    if (!wanted[n])
       continue;
     if (type(id).isSymbolic())
       return Status::unsupported("gradient of " + describe(graph.node(id), graph.location(id)) +
                                  ": a type with symbols; give them values first");
     order.push_back(id);
   }
-  gradients.assign(wanted.size(), noNode);
   return Status::ok();
 }
 

@@ -12,6 +12,7 @@
 #include "zyx/Graph/Gradient.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace zyx::graph {
 
@@ -29,7 +30,8 @@ public:
 
   /// Whether the node lies between sources and targets, so that its gradient is wanted.
   bool needs(NodeId id) const {
-    return id >= first && id - first < wanted.size() && wanted[id - first];
+    const auto place = places.find(id);
+    return place != places.end() && wanted[place->second];
   }
   /// Whether the gradient of the node itself is asked for.
   bool isSource(NodeId id) const { return std::ranges::find(sources, id) != sources.end(); }
@@ -50,9 +52,10 @@ private:
   void differentiate(NodeId id);
 
   std::span<const NodeId> sources;
-  /// Of the nodes from `first` on: whether they lie between sources and targets, and their
-  /// gradients.
-  NodeId first = 0;
+  /// The nodes behind the targets, by which the lists that follow are indexed: nothing here is as
+  /// large as the graph, which may hold much more.
+  std::unordered_map<NodeId, uint32_t> places;
+  /// Whether they lie between sources and targets, and their gradients.
   std::vector<bool> wanted;
   std::vector<NodeId> gradients;
   /// The wanted ones, in ascending order.
