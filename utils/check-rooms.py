@@ -60,7 +60,8 @@ def folder_of(path):
     if parts[0] == "lib":
         return "/".join(parts[1:-1])
     if parts[:2] == ("include", "zyx"):
-        return "/".join(parts[2:-1])
+        # A header outside of the rooms gathers theirs, and has a row of its own.
+        return "/".join(parts[2:-1]) or parts[-1]
     return "C"
 
 

@@ -202,9 +202,17 @@ Result<std::vector<std::optional<NodeId>>> GradientPass::run(std::span<const Nod
   for (size_t i = 0; i < targets.size(); ++i)
     if (needs(targets[i]))
       give(targets[i], seeds[i]);
+  // A source may be made of nodes that none is wanted of.
+  const auto flowsOn = [&](NodeId id) {
+    const std::vector<NodeId> &operands = graph.node(id).operands;
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (needs(operands[i]) && isDifferentiable(graph, id, i))
+        return true;
+    return false;
+  };
   for (size_t i = order.size(); i-- > 0 && status.isOk();) {
     const NodeId id = order[i];
-    if (!(options.isLeaf && options.isLeaf(id)))
+    if (flowsOn(id) && !(options.isLeaf && options.isLeaf(id)))
       differentiate(id);
   }
   for (size_t i = 0; i < sources.size() && status.isOk(); ++i)

@@ -182,6 +182,16 @@ Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
 }
 
 /// Everything is bound afterwards, or nothing has changed.
+void Executor::release() {
+  finish(last);
+  for (std::vector<Slot> *slots : {&inputs, &outputs})
+    for (Slot &slot : *slots)
+      slot = {};
+  isApart = false;
+  isInitialised &= std::none_of(artifact().inputs.begin(), artifact().inputs.end(),
+                                [](const artifact::Argument &input) { return input.isWeight; });
+}
+
 Status Executor::prepare() {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].buffer)

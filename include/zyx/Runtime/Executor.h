@@ -46,6 +46,8 @@ public:
   /// Copies into a buffer of the executor.
   Status setInput(size_t index, std::span<const std::byte> bytes);
   Status readOutput(size_t index, std::span<std::byte> bytes) const;
+  /// Forgets all that is bound, behind the latest run: it belongs to its other owners alone.
+  void release();
 
   /// Runs on the calling thread; after the first run it allocates nothing.
   Status run();

@@ -42,6 +42,15 @@ TEST(GradientTest, OnlyWhatLiesBetweenIsVisited) {
   EXPECT_FALSE(gradient(g, y, {{other}}).isOk());
 }
 
+TEST(GradientTest, SourcesMayBeViewsOfWhatNoneIsWantedOf) {
+  TestGraph g;
+  const NodeId x = g.input(vector({2, 3}));
+  const NodeId view = *g.expand(*g.reshape(x, {1, 2}), {2, 2}), y = squared(g, view);
+  expectNumbers(g.run(derivative(g, y, view)), {4, 6, 4, 6});
+  const NodeId flipped = *g.flip(x, {0});
+  expectNumbers(g.run(derivative(g, squared(g, flipped), flipped)), {6, 4});
+}
+
 TEST(GradientTest, SharedSubexpressionsAddUp) {
   // y = ((x^2)^2)^2 ..., 40 squarings: one visit each, not 2^40.
   TestGraph g;

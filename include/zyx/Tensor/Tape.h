@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TENSOR_TAPE_H
+#define ZYX_TENSOR_TAPE_H
+
+#include "zyx/Tensor/Tensor.h"
+
+namespace zyx {
+
+/// While a tape lives, tensors of its context keep what they were made of even when they are realized,
+/// so that they can be differentiated. Tapes may be nested and end in any order: the last one that
+/// ends forgets. Gradients of tensors that were not realized need no tape.
+class Tape {
+public:
+  explicit Tape(Context context = Context::current());
+  ~Tape();
+  Tape(const Tape &) = delete;
+  Tape &operator=(const Tape &) = delete;
+
+private:
+  std::shared_ptr<detail::State> state;
+};
+
+/// The gradient of the sum of `target`'s elements with respect to each source, of its type: zeros where
+/// the target does not depend on it. Gradients are ordinary tensors. The rules are in
+/// docs/gradients.md. Throws where the target is no float, an op has no rule, or a source is made of
+/// constants alone.
+std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources,
+                             Place where = Place::current());
+/// The same weighted by `seed`, which has the target's type.
+std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
+                             Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_TAPE_H

@@ -1,0 +1,286 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TENSOR_TENSOR_H
+#define ZYX_TENSOR_TENSOR_H
+
+#include "zyx/Base/Shape.h"
+#include "zyx/Tensor/Context.h"
+#include "zyx/Tensor/Error.h"
+
+#include <concepts>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <source_location>
+#include <span>
+#include <vector>
+
+namespace zyx {
+
+namespace detail {
+struct Handle;
+} // namespace detail
+
+/// The place of a call in the user's program.
+using Place = std::source_location;
+/// Dimensions; negative ones count from the last.
+using Dims = std::vector<int64_t>;
+
+template <typename T>
+struct DTypeOf;
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
+template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::I8; };
+template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::I16; };
+template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::I32; };
+template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::I64; };
+template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::U8; };
+template <> struct DTypeOf<uint16_t> { static constexpr DType value = DType::U16; };
+template <> struct DTypeOf<uint32_t> { static constexpr DType value = DType::U32; };
+template <> struct DTypeOf<uint64_t> { static constexpr DType value = DType::U64; };
+template <> struct DTypeOf<float> { static constexpr DType value = DType::F32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; };
+/// Types of C++ that are elements of tensors.
+template <typename T>
+concept Element = requires { DTypeOf<T>::value; };
+
+/// Of a permutation or a slice: the elements from `start` up to but without `stop`, every `step`-th.
+/// Negative positions count from the end, and all are clamped to the extent, as in NumPy; a negative
+/// step goes backwards.
+struct Slice {
+  std::optional<int64_t> start = std::nullopt, stop = std::nullopt;
+  int64_t step = 1;
+};
+
+/// An immutable value that is computed when it is read: a node of its context's graph. Copies are
+/// cheap and share the value. Functions of tensors throw Error at the call where shapes or dtypes do
+/// not fit; failures of a device show where a value is read.
+class Tensor {
+public:
+  /// No tensor.
+  Tensor() = default;
+  /// A scalar (rank 0), part of programs as a constant.
+  template <Element T>
+  static Tensor scalar(T value, Place where = Place::current()) {
+    return constant(DTypeOf<T>::value, bytesOf(std::span<const T>(&value, 1)), where);
+  }
+  /// Elements in row-major order, copied. They are data: programs with other elements are the same.
+  template <Element T>
+    requires(!std::same_as<T, bool>)
+  static Tensor from(std::span<const T> elements, Shape shape, Place where = Place::current()) {
+    return fromBytes({DTypeOf<T>::value, std::move(shape)}, bytesOf(elements), where);
+  }
+  template <Element T>
+    requires(!std::same_as<T, bool>)
+  static Tensor from(const std::vector<T> &elements, Shape shape, Place where = Place::current()) {
+    return from(std::span<const T>(elements), std::move(shape), where);
+  }
+  template <Element T>
+    requires(!std::same_as<T, bool>)
+  static Tensor from(std::initializer_list<T> elements, Place where = Place::current()) {
+    return from(std::span<const T>(elements.begin(), elements.size()), {int64_t(elements.size())}, where);
+  }
+  /// Bytes of the elements in row-major order, little-endian.
+  static Tensor fromBytes(TensorType type, std::span<const std::byte> bytes, Place where = Place::current());
+
+  static Tensor full(Shape shape, double value, DType dtype = DType::F32, Place where = Place::current());
+  static Tensor zeros(Shape shape, DType dtype = DType::F32, Place where = Place::current()) {
+    return full(std::move(shape), 0, dtype, where);
+  }
+  static Tensor ones(Shape shape, DType dtype = DType::F32, Place where = Place::current()) {
+    return full(std::move(shape), 1, dtype, where);
+  }
+  /// start, start + step, ... below `stop` (above, where the step is negative).
+  static Tensor arange(int64_t start, int64_t stop, int64_t step = 1, DType dtype = DType::I64,
+                       Place where = Place::current());
+  /// 1 on the diagonal, 0 elsewhere.
+  static Tensor eye(int64_t rows, DType dtype = DType::F32, Place where = Place::current());
+
+  explicit operator bool() const { return handle != nullptr; }
+  const TensorType &type() const;
+  const Shape &shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  int64_t rank() const { return int64_t(shape().size()); }
+  int64_t extent(int64_t dim, Place where = Place::current()) const;
+  int64_t numel() const;
+  Context context() const;
+
+  /// Computes the value now; the tensor is a leaf from then on, unless a Tape lives.
+  const Tensor &realize(Place where = Place::current()) const;
+  bool isRealized() const;
+  /// The value, computed now, as a leaf of its own: gradients end there, and it is told from every other
+  /// tensor. Tensors that are made in the same way are else the same one: parameters of a model begin as
+  /// leaves.
+  Tensor detach(Place where = Place::current()) const;
+  /// The elements in row-major order; computes them where that was not done.
+  std::vector<std::byte> bytes(Place where = Place::current()) const;
+  template <Element T>
+    requires(!std::same_as<T, bool>)
+  std::vector<T> to(Place where = Place::current()) const {
+    expectDType(DTypeOf<T>::value, where);
+    const std::vector<std::byte> raw = bytes(where);
+    std::vector<T> elements(raw.size() / sizeof(T));
+    std::memcpy(elements.data(), raw.data(), raw.size());
+    return elements;
+  }
+  /// The only element.
+  template <Element T>
+  T item(Place where = Place::current()) const {
+    expectDType(DTypeOf<T>::value, where);
+    expectSingle(where);
+    T value;
+    std::memcpy(&value, bytes(where).data(), sizeof(T));
+    return value;
+  }
+
+  // Movement. None moves an element before something needs it moved.
+  /// One extent may be -1: what the others leave.
+  Tensor reshape(Shape shape, Place where = Place::current()) const;
+  /// To a shape in which extents of 1 grew and new dimensions came in front; -1 keeps an extent.
+  Tensor expand(Shape shape, Place where = Place::current()) const;
+  /// Dimension i of the result is dimension order[i].
+  Tensor permute(Dims order, Place where = Place::current()) const;
+  Tensor transpose(int64_t a = -2, int64_t b = -1, Place where = Place::current()) const;
+  Tensor flip(Dims dims, Place where = Place::current()) const;
+  Tensor unsqueeze(int64_t dim, Place where = Place::current()) const;
+  /// Without those dimensions, of extent 1; without arguments all such.
+  Tensor squeeze(std::optional<Dims> dims = std::nullopt, Place where = Place::current()) const;
+  /// Dimensions `from` to `to` as one.
+  Tensor flatten(int64_t from = 0, int64_t to = -1, Place where = Place::current()) const;
+  /// One for each of the first dimensions.
+  Tensor slice(std::vector<Slice> slices, Place where = Place::current()) const;
+  /// The element of that position along a dimension, which goes.
+  Tensor select(int64_t dim, int64_t position, Place where = Place::current()) const;
+  /// `low` and `high` elements of `value` before and behind each dimension; negative ones remove.
+  Tensor pad(Dims low, Dims high, double value = 0, Place where = Place::current()) const;
+
+  Tensor cast(DType dtype, Place where = Place::current()) const;
+
+  // Elementwise.
+  Tensor neg(Place where = Place::current()) const;
+  Tensor logicalNot(Place where = Place::current()) const;
+  Tensor abs(Place where = Place::current()) const;
+  Tensor exp(Place where = Place::current()) const;
+  Tensor exp2(Place where = Place::current()) const;
+  Tensor log(Place where = Place::current()) const;
+  Tensor log2(Place where = Place::current()) const;
+  Tensor sqrt(Place where = Place::current()) const;
+  Tensor rsqrt(Place where = Place::current()) const;
+  Tensor reciprocal(Place where = Place::current()) const;
+  Tensor sin(Place where = Place::current()) const;
+  Tensor cos(Place where = Place::current()) const;
+  Tensor tan(Place where = Place::current()) const;
+  Tensor tanh(Place where = Place::current()) const;
+  Tensor erf(Place where = Place::current()) const;
+  Tensor floor(Place where = Place::current()) const;
+  Tensor ceil(Place where = Place::current()) const;
+  /// Halves to the even neighbour.
+  Tensor round(Place where = Place::current()) const;
+  Tensor trunc(Place where = Place::current()) const;
+
+  // Reductions. Empty `dims` are all; `keep` leaves extents of 1.
+  /// Sums of integers have at least 32 bits, of bools as well; f16 and bf16 accumulate in f32.
+  Tensor sum(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor prod(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  /// NaN where there is one.
+  Tensor max(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor min(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  /// Of floats; f16 and bf16 are averaged in f32.
+  Tensor mean(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  /// Sum of squared distances to the mean, divided by the number of elements less `correction`.
+  Tensor var(Dims dims = {}, bool keep = false, double correction = 1, Place where = Place::current()) const;
+  /// The first position of the largest element along a dimension, as i64; NaN is the largest.
+  Tensor argmax(int64_t dim, bool keep = false, Place where = Place::current()) const;
+  Tensor argmin(int64_t dim, bool keep = false, Place where = Place::current()) const;
+  /// exp(x - max) over its sum.
+  Tensor softmax(int64_t dim = -1, Place where = Place::current()) const;
+  Tensor logSoftmax(int64_t dim = -1, Place where = Place::current()) const;
+
+  // Activations.
+  Tensor relu(Place where = Place::current()) const;
+  Tensor sigmoid(Place where = Place::current()) const;
+  /// x * 0.5 * (1 + erf(x / sqrt(2))).
+  Tensor gelu(Place where = Place::current()) const;
+  Tensor silu(Place where = Place::current()) const;
+
+private:
+  friend class detail::State;
+  friend class Tape;
+  explicit Tensor(std::shared_ptr<const detail::Handle> handle) : handle(std::move(handle)) {}
+  template <typename T>
+  static std::span<const std::byte> bytesOf(std::span<const T> elements) {
+    return std::as_bytes(elements);
+  }
+  static Tensor constant(DType dtype, std::span<const std::byte> element, Place where);
+  void expectDType(DType dtype, Place where) const;
+  void expectSingle(Place where) const;
+
+  std::shared_ptr<const detail::Handle> handle;
+};
+
+/// A tensor, or a number that takes the dtype of the tensor beside it; with the place of the call.
+class Operand {
+public:
+  Operand(const Tensor &tensor, Place where = Place::current()) : tensor(tensor), where(where) {}
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number, Place where = Place::current())
+      : number(static_cast<double>(number)), isInteger(std::integral<T>), where(where) {
+    if constexpr (std::integral<T>)
+      integer = static_cast<int64_t>(number);
+  }
+
+  Tensor tensor;
+  double number = 0;
+  int64_t integer = 0;
+  bool isInteger = false;
+  Place where;
+};
+
+// Operands broadcast as in NumPy: from the last dimension on, extents of 1 and missing ones grow.
+Tensor operator+(Operand a, Operand b);
+Tensor operator-(Operand a, Operand b);
+Tensor operator*(Operand a, Operand b);
+/// Of integers towards zero; x / 0 is -1 (all ones).
+Tensor operator/(Operand a, Operand b);
+Tensor operator%(Operand a, Operand b);
+Tensor operator-(Operand a);
+Tensor operator&(Operand a, Operand b);
+Tensor operator|(Operand a, Operand b);
+Tensor operator^(Operand a, Operand b);
+Tensor operator<<(Operand a, Operand b);
+Tensor operator>>(Operand a, Operand b);
+// Comparisons have dtype bool.
+Tensor operator<(Operand a, Operand b);
+Tensor operator<=(Operand a, Operand b);
+Tensor operator>(Operand a, Operand b);
+Tensor operator>=(Operand a, Operand b);
+Tensor operator==(Operand a, Operand b);
+Tensor operator!=(Operand a, Operand b);
+Tensor pow(Operand a, Operand b);
+/// NaN where either is.
+Tensor maximum(Operand a, Operand b);
+Tensor minimum(Operand a, Operand b);
+/// Of `a` where the condition holds, of `b` elsewhere.
+Tensor where(const Tensor &condition, Operand a, Operand b);
+
+/// The product of matrices: [..., m, k] and [..., k, n]; the dimensions before broadcast. A vector on
+/// the left is a row, on the right a column, which goes again. f16 and bf16 accumulate in f32; integers
+/// of fewer than 32 bits become such of 32 bits.
+Tensor matmul(Operand a, Operand b);
+/// Along a dimension, one behind the other.
+Tensor concat(std::span<const Tensor> parts, int64_t dim = 0, Place where = Place::current());
+/// The elements of x at these positions along a dimension; 0 where a position is none.
+Tensor take(const Tensor &x, const Tensor &positions, int64_t dim = 0, Place where = Place::current());
+/// 1 at the position, of `classes`, in a new last dimension.
+Tensor oneHot(const Tensor &positions, int64_t classes, DType dtype = DType::F32, Place where = Place::current());
+/// The mean over rows of log(sum(exp(logits))) - logits[target]; logits [rows, classes], targets [rows].
+Tensor crossEntropy(const Tensor &logits, const Tensor &targets, Place where = Place::current());
+
+/// Computes the values of all of them in one program.
+void realize(std::span<const Tensor> tensors, Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_TENSOR_H

@@ -1,0 +1,12 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+/// Everything a program with tensors includes.
+#ifndef ZYX_ZYX_H
+#define ZYX_ZYX_H
+
+#include "zyx/Tensor/Tape.h"
+#include "zyx/Tensor/Tensor.h"
+
+#endif // ZYX_ZYX_H

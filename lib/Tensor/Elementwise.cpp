@@ -1,0 +1,110 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Detail.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace zyx;
+using namespace zyx::detail;
+using graph::BinaryKind;
+using graph::UnaryKind;
+
+//===----------------------------------------------------------------------===//
+// One operand
+//===----------------------------------------------------------------------===//
+
+Tensor Tensor::cast(DType dtype, Place where) const {
+  if (handle && dtype == this->dtype())
+    return *this;
+  return makeNode(Op::Cast, {*this}, {}, where, {dtype, shape()});
+}
+
+Tensor Tensor::neg(Place where) const { return makeUnary(UnaryKind::Neg, *this, where); }
+Tensor Tensor::logicalNot(Place where) const { return makeUnary(UnaryKind::Not, cast(DType::Bool, where), where); }
+Tensor Tensor::abs(Place where) const { return makeUnary(UnaryKind::Abs, *this, where); }
+Tensor Tensor::exp(Place where) const { return makeUnary(UnaryKind::Exp, *this, where); }
+Tensor Tensor::exp2(Place where) const { return makeUnary(UnaryKind::Exp2, *this, where); }
+Tensor Tensor::log(Place where) const { return makeUnary(UnaryKind::Log, *this, where); }
+Tensor Tensor::log2(Place where) const { return makeUnary(UnaryKind::Log2, *this, where); }
+Tensor Tensor::sqrt(Place where) const { return makeUnary(UnaryKind::Sqrt, *this, where); }
+Tensor Tensor::rsqrt(Place where) const { return makeUnary(UnaryKind::Rsqrt, *this, where); }
+Tensor Tensor::reciprocal(Place where) const { return makeUnary(UnaryKind::Recip, *this, where); }
+Tensor Tensor::sin(Place where) const { return makeUnary(UnaryKind::Sin, *this, where); }
+Tensor Tensor::cos(Place where) const { return makeUnary(UnaryKind::Cos, *this, where); }
+Tensor Tensor::tan(Place where) const { return makeUnary(UnaryKind::Tan, *this, where); }
+Tensor Tensor::tanh(Place where) const { return makeUnary(UnaryKind::Tanh, *this, where); }
+Tensor Tensor::erf(Place where) const { return makeUnary(UnaryKind::Erf, *this, where); }
+Tensor Tensor::floor(Place where) const { return makeUnary(UnaryKind::Floor, *this, where); }
+Tensor Tensor::ceil(Place where) const { return makeUnary(UnaryKind::Ceil, *this, where); }
+Tensor Tensor::round(Place where) const { return makeUnary(UnaryKind::Round, *this, where); }
+Tensor Tensor::trunc(Place where) const { return makeUnary(UnaryKind::Trunc, *this, where); }
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// NaN stays, and at 0 the slope is 0.
+Tensor Tensor::relu(Place where) const {
+  return zyx::where(Operand(*this, where) <= Operand(0, where), {0, where}, {*this, where});
+}
+
+/// By the tanh, which neither overflows nor loses digits: 1 / (1 + e^-x) = (1 + tanh(x / 2)) / 2.
+Tensor Tensor::sigmoid(Place where) const {
+  const Tensor half = Operand(*this, where) * Operand(0.5, where);
+  return Operand(half.tanh(where), where) * Operand(0.5, where) + Operand(0.5, where);
+}
+
+Tensor Tensor::gelu(Place where) const {
+  const Tensor scaled = Operand(*this, where) * Operand(std::numbers::sqrt2 / 2, where);
+  const Tensor share = Operand(scaled.erf(where), where) + Operand(1, where);
+  return Operand(Operand(*this, where) * Operand(0.5, where), where) * Operand(share, where);
+}
+
+Tensor Tensor::silu(Place where) const { return Operand(*this, where) * Operand(sigmoid(where), where); }
+
+//===----------------------------------------------------------------------===//
+// Two operands
+//===----------------------------------------------------------------------===//
+
+static Tensor binary(BinaryKind kind, std::string_view function, const Operand &a, const Operand &b) {
+  const Pair pair = resolve(a, b, function);
+  return makeBinary(kind, pair.a, pair.b, a.where);
+}
+
+Tensor zyx::operator+(Operand a, Operand b) { return binary(BinaryKind::Add, "add", a, b); }
+Tensor zyx::operator-(Operand a, Operand b) { return binary(BinaryKind::Sub, "subtract", a, b); }
+Tensor zyx::operator*(Operand a, Operand b) { return binary(BinaryKind::Mul, "multiply", a, b); }
+Tensor zyx::operator/(Operand a, Operand b) { return binary(BinaryKind::Div, "divide", a, b); }
+Tensor zyx::operator%(Operand a, Operand b) { return binary(BinaryKind::Rem, "remainder", a, b); }
+Tensor zyx::operator-(Operand a) { return a.tensor.neg(a.where); }
+Tensor zyx::operator&(Operand a, Operand b) { return binary(BinaryKind::And, "and", a, b); }
+Tensor zyx::operator|(Operand a, Operand b) { return binary(BinaryKind::Or, "or", a, b); }
+Tensor zyx::operator^(Operand a, Operand b) { return binary(BinaryKind::Xor, "xor", a, b); }
+Tensor zyx::operator<<(Operand a, Operand b) { return binary(BinaryKind::Shl, "shift left", a, b); }
+Tensor zyx::operator>>(Operand a, Operand b) { return binary(BinaryKind::Shr, "shift right", a, b); }
+Tensor zyx::operator<(Operand a, Operand b) { return binary(BinaryKind::Lt, "less", a, b); }
+Tensor zyx::operator<=(Operand a, Operand b) { return binary(BinaryKind::Le, "less or equal", a, b); }
+Tensor zyx::operator>(Operand a, Operand b) { return binary(BinaryKind::Gt, "greater", a, b); }
+Tensor zyx::operator>=(Operand a, Operand b) { return binary(BinaryKind::Ge, "greater or equal", a, b); }
+Tensor zyx::operator==(Operand a, Operand b) { return binary(BinaryKind::Eq, "equal", a, b); }
+Tensor zyx::operator!=(Operand a, Operand b) { return binary(BinaryKind::Ne, "not equal", a, b); }
+Tensor zyx::pow(Operand a, Operand b) { return binary(BinaryKind::Pow, "pow", a, b); }
+Tensor zyx::maximum(Operand a, Operand b) { return binary(BinaryKind::Max, "maximum", a, b); }
+Tensor zyx::minimum(Operand a, Operand b) { return binary(BinaryKind::Min, "minimum", a, b); }
+
+Tensor zyx::where(const Tensor &condition, Operand a, Operand b) {
+  const Place place = a.where;
+  if (!condition || condition.dtype() != DType::Bool)
+    refuse("where: the condition is of dtype " + std::string(toString(condition.dtype())) + ", not bool", place);
+  const Pair pair = resolve(a, b, "where");
+  const std::optional<Shape> shape = broadcast(condition.shape(), pair.a.shape());
+  if (!shape)
+    refuse("where: shapes " + toString(condition.shape()) + " and " + toString(pair.a.shape()) + " do not broadcast",
+           place);
+  return makeNode(Op::Select,
+                  {expandTo(condition, *shape, place), expandTo(pair.a, *shape, place), expandTo(pair.b, *shape, place)},
+                  {}, place);
+}

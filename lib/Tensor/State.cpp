@@ -1,0 +1,293 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "State.h"
+
+#include "zyx/Graph/Gradient.h"
+#include "zyx/Runtime/MemoryPool.h"
+
+#include <algorithm>
+
+using namespace zyx;
+using namespace zyx::detail;
+using zyx::runtime::Buffer;
+
+//===----------------------------------------------------------------------===//
+// Contexts and handles
+//===----------------------------------------------------------------------===//
+
+static constexpr std::string_view interpreter = "reference";
+
+State::State(ContextOptions options)
+    : options(std::move(options)), session({.cacheFolder = this->options.cacheFolder}) {}
+
+Result<std::shared_ptr<State>> State::create(ContextOptions options) {
+  std::shared_ptr<State> state(new State(std::move(options)));
+  if (state->options.device == interpreter) {
+    state->pool = runtime::createHostPool();
+    return state;
+  }
+  ZYX_ASSIGN_OR_RETURN(state->device,
+                       runtime::createDevice(state->options.device, {.threads = state->options.threads}));
+  state->pool = state->device->pool();
+  return state;
+}
+
+std::shared_ptr<State> &State::current() {
+  static std::mutex making;
+  static std::shared_ptr<State> ofProcess;
+  thread_local std::shared_ptr<State> ofThread;
+  if (ofThread)
+    return ofThread;
+  std::lock_guard lock(making);
+  if (!ofProcess)
+    ofProcess = valueOrThrow(create({}));
+  return ofThread = ofProcess;
+}
+
+Handle::~Handle() { state->release(slot); }
+
+Status State::checkMine(std::span<const Tensor> tensors) const {
+  for (const Tensor &tensor : tensors) {
+    if (!tensor)
+      return Status::invalidArgument("there is no tensor in this place");
+    if (handleOf(tensor)->state.get() != this)
+      return Status::invalidArgument("tensors of two contexts meet; values go from one to the other by bytes()");
+  }
+  return Status::ok();
+}
+
+Tensor State::makeTensor(NodeId node) {
+  retain(node);
+  uint32_t slot = static_cast<uint32_t>(slots.size());
+  if (freeSlots.empty()) {
+    slots.push_back(node);
+  } else {
+    slot = freeSlots.back();
+    freeSlots.pop_back();
+    slots[slot] = node;
+  }
+  return Tensor(std::make_shared<const Handle>(shared_from_this(), slot, graph.node(node).type));
+}
+
+void State::release(uint32_t slot) {
+  std::lock_guard lock(mutex);
+  drop(slots[slot]);
+  freeSlots.push_back(slot);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void State::growStates() {
+  for (NodeId id = static_cast<NodeId>(states.size()); id < graph.size(); ++id) {
+    const graph::Node &node = graph.node(id);
+    NodeState &state = states.emplace_back();
+    state.isConstant = node.op != Op::Parameter && std::all_of(node.operands.begin(), node.operands.end(),
+                                                               [&](NodeId operand) { return states[operand].isConstant; });
+  }
+}
+
+void State::retain(NodeId first) {
+  std::vector<NodeId> work = {first};
+  while (!work.empty()) {
+    const NodeId node = work.back();
+    work.pop_back();
+    NodeState &state = states[node];
+    if (state.uses++ != 0)
+      continue;
+    ++numLive;
+    state.holdsOperands = true;
+    const auto &operands = graph.node(node).operands;
+    work.insert(work.end(), operands.begin(), operands.end());
+  }
+}
+
+void State::drop(NodeId first) {
+  std::vector<NodeId> work = {first};
+  while (!work.empty()) {
+    const NodeId node = work.back();
+    work.pop_back();
+    NodeState &state = states[node];
+    if (--state.uses != 0)
+      continue;
+    --numLive;
+    if (state.value)
+      setValue(node, nullptr);
+    if (!std::exchange(state.holdsOperands, false))
+      continue;
+    const auto &operands = graph.node(node).operands;
+    work.insert(work.end(), operands.begin(), operands.end());
+  }
+}
+
+void State::dropOperands(NodeId node) {
+  if (!std::exchange(states[node].holdsOperands, false))
+    return;
+  for (NodeId operand : graph.node(node).operands)
+    drop(operand);
+}
+
+void State::setValue(NodeId node, std::shared_ptr<Buffer> value) {
+  NodeState &state = states[node];
+  if (state.value)
+    counted.valueBytes -= state.value->size();
+  if (value)
+    counted.valueBytes += value->size();
+  counted.peakBytes = std::max(counted.peakBytes, counted.valueBytes);
+  state.value = std::move(value);
+}
+
+Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes,
+                          TensorType requested, const Place &where) {
+  std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkMine(operands));
+  std::vector<NodeId> nodes;
+  nodes.reserve(operands.size());
+  for (const Tensor &operand : operands)
+    nodes.push_back(nodeOf(operand));
+  ZYX_ASSIGN_OR_RETURN(const NodeId node,
+                       graph.add(op, nodes, std::move(attributes), std::move(requested),
+                                 {where.file_name(), where.line(), where.column()}));
+  growStates();
+  return makeTensor(node);
+}
+
+Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes) {
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  if (static_cast<uint64_t>(size) != bytes.size())
+    return Status::invalidArgument("a tensor of type " + zyx::toString(type) + " has " + std::to_string(size) +
+                                   " bytes, not " + std::to_string(bytes.size()));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, Buffer::allocate(pool, bytes.size()));
+  ZYX_RETURN_IF_ERROR(value->write(bytes));
+  std::lock_guard lock(mutex);
+  return addLeaf(std::move(type), std::move(value));
+}
+
+Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value) {
+  graph::Attributes attributes;
+  attributes.name = "leaf" + std::to_string(numLeaves++);
+  ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type)));
+  growStates();
+  Tensor tensor = makeTensor(node);
+  setValue(node, std::move(value));
+  return tensor;
+}
+
+Result<Tensor> State::detach(const Tensor &tensor) {
+  ZYX_RETURN_IF_ERROR(realize({&tensor, 1}));
+  std::lock_guard lock(mutex);
+  return addLeaf(tensor.type(), states[nodeOf(tensor)].value);
+}
+
+Status State::compact() {
+  constexpr uint64_t enough = 1024;
+  if (graph.size() < enough || graph.size() < 2 * numLive)
+    return Status::ok();
+  graph::Graph fresh;
+  std::vector<NodeState> freshStates;
+  constexpr NodeId none = UINT32_MAX;
+  std::vector<NodeId> moved(graph.size(), none);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (states[id].uses == 0)
+      continue;
+    const graph::Node &node = graph.node(id);
+    Op op = node.op;
+    graph::Attributes attributes = node.attributes;
+    std::vector<NodeId> operands;
+    if (states[id].holdsOperands) {
+      for (NodeId operand : node.operands)
+        operands.push_back(moved[operand]);
+    } else if (op != Op::Parameter) {
+      // Only its value is left of it.
+      op = Op::Parameter;
+      attributes = {};
+      attributes.name = "leaf" + std::to_string(numLeaves++);
+    }
+    ZYX_ASSIGN_OR_RETURN(moved[id], fresh.add(op, operands, std::move(attributes), node.type, graph.location(id)));
+    freshStates.push_back(std::move(states[id]));
+  }
+  std::vector<uint32_t> isFree(slots.size(), 0);
+  for (uint32_t slot : freeSlots)
+    isFree[slot] = 1;
+  for (uint32_t slot = 0; slot < slots.size(); ++slot)
+    if (!isFree[slot])
+      slots[slot] = moved[slots[slot]];
+  std::erase_if(taped, [&](NodeId &id) { return (id = moved[id]) == none; });
+  graph = std::move(fresh);
+  states = std::move(freshStates);
+  return Status::ok();
+}
+
+bool State::isRealized(const Tensor &tensor) {
+  std::lock_guard lock(mutex);
+  return states[nodeOf(tensor)].value != nullptr;
+}
+
+ContextCounters State::counters() {
+  std::lock_guard lock(mutex);
+  counted.liveNodes = numLive;
+  counted.nodes = graph.size();
+  return counted;
+}
+
+//===----------------------------------------------------------------------===//
+// Tapes and gradients
+//===----------------------------------------------------------------------===//
+
+void State::beginTape() {
+  std::lock_guard lock(mutex);
+  ++tapes;
+}
+
+void State::endTape() {
+  std::lock_guard lock(mutex);
+  if (--tapes != 0)
+    return;
+  for (NodeId node : taped)
+    if (states[node].uses != 0 && states[node].value)
+      dropOperands(node);
+  taped.clear();
+}
+
+Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<const Tensor> sources,
+                                            const Tensor &seed, const Place &where) {
+  std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
+  ZYX_RETURN_IF_ERROR(checkMine(sources));
+  graph::GradientOptions gradientOptions;
+  if (seed) {
+    ZYX_RETURN_IF_ERROR(checkMine({&seed, 1}));
+    gradientOptions.seed = nodeOf(seed);
+  }
+  gradientOptions.isLeaf = [&](NodeId node) { return node < states.size() && states[node].uses != 0 && !states[node].holdsOperands; };
+  std::vector<NodeId> nodes;
+  for (const Tensor &source : sources) {
+    nodes.push_back(nodeOf(source));
+    if (states[nodes.back()].isConstant)
+      return Status::invalidArgument("gradient: source " + std::to_string(nodes.size() - 1) + ", " +
+                                     zyx::toString(source.type()) +
+                                     ", is a constant, which is not told from others of the same elements; "
+                                     "detach() makes a leaf of it");
+  }
+  ZYX_ASSIGN_OR_RETURN(const auto gradients, graph::gradient(graph, nodeOf(target), nodes, gradientOptions));
+  std::vector<NodeId> results;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (gradients[i]) {
+      results.push_back(*gradients[i]);
+      continue;
+    }
+    const TensorType type = graph.node(nodes[i]).type;
+    ZYX_ASSIGN_OR_RETURN(const NodeId zero, graph.splat({type.dtype, {}}, std::vector<std::byte>(zyx::byteSize(type.dtype))));
+    ZYX_ASSIGN_OR_RETURN(const NodeId ones, graph.reshape(zero, Shape(type.shape.size(), 1)));
+    ZYX_ASSIGN_OR_RETURN(const NodeId zeros, graph.expand(ones, type.shape));
+    results.push_back(zeros);
+  }
+  growStates();
+  std::vector<Tensor> tensors;
+  for (NodeId node : results)
+    tensors.push_back(makeTensor(node));
+  return tensors;
+}

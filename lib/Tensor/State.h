@@ -1,0 +1,135 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What a context holds: the graph of its tensors, their values, and compiled programs.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_TENSOR_STATE_H
+#define ZYX_LIB_TENSOR_STATE_H
+
+#include "zyx/Base/Hash.h"
+#include "zyx/Graph/Graph.h"
+#include "zyx/Runtime/Device.h"
+#include "zyx/Runtime/Executor.h"
+#include "zyx/Session/Session.h"
+#include "zyx/Tensor/Tensor.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace zyx::detail {
+
+using graph::NodeId;
+using graph::Op;
+
+/// What a tensor refers to. The slot says which node of the state's graph it is, which changes when the
+/// graph is rebuilt.
+struct Handle {
+  Handle(std::shared_ptr<State> state, uint32_t slot, TensorType type)
+      : state(std::move(state)), slot(slot), type(std::move(type)) {}
+  ~Handle();
+  Handle(const Handle &) = delete;
+  Handle &operator=(const Handle &) = delete;
+
+  const std::shared_ptr<State> state;
+  const uint32_t slot;
+  const TensorType type;
+};
+
+/// One per context; shared by its handles, so that it lives as long as any tensor.
+class State : public std::enable_shared_from_this<State> {
+public:
+  static Result<std::shared_ptr<State>> create(ContextOptions options);
+  /// That of new tensors on this thread; throws where none can be made.
+  static std::shared_ptr<State> &current();
+
+  const ContextOptions options;
+
+  Result<Tensor> add(Op op, std::span<const Tensor> operands, graph::Attributes attributes, TensorType requested,
+                     const Place &where);
+  /// A leaf with these elements.
+  Result<Tensor> addData(TensorType type, std::span<const std::byte> bytes);
+  /// A leaf with the value of another tensor.
+  Result<Tensor> detach(const Tensor &tensor);
+  Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
+                                       const Place &where);
+  Status realize(std::span<const Tensor> tensors);
+  bool isRealized(const Tensor &tensor);
+  Result<std::vector<std::byte>> read(const Tensor &tensor);
+  ContextCounters counters();
+
+  void beginTape();
+  void endTape();
+  void release(uint32_t slot);
+
+  static const std::shared_ptr<const Handle> &handleOf(const Tensor &tensor) { return tensor.handle; }
+
+private:
+  explicit State(ContextOptions options);
+
+  /// What the graph does not say of a node.
+  struct NodeState {
+    /// Handles, and live nodes that read it.
+    uint32_t uses = 0;
+    /// It is live and counted among the uses of its operands.
+    bool holdsOperands = false;
+    /// No leaf is behind it. The same constants are one node, whoever made them.
+    bool isConstant = false;
+    /// Its value, where there is one.
+    std::shared_ptr<runtime::Buffer> value;
+  };
+  struct Program {
+    std::unique_ptr<runtime::Executor> executor;
+    /// Of a run, and of the memory that it keeps besides inputs and outputs.
+    uint64_t launches = 0, bytes = 0;
+  };
+  /// What has to be computed, as a graph of its own.
+  struct Capture {
+    graph::Graph graph;
+    /// Of each input, and of each output.
+    std::vector<NodeId> leaves, targets;
+  };
+
+  NodeId nodeOf(const Tensor &tensor) const { return slots[handleOf(tensor)->slot]; }
+  Status checkMine(std::span<const Tensor> tensors) const;
+  Tensor makeTensor(NodeId node);
+  void retain(NodeId node);
+  void drop(NodeId node);
+  /// Forgets what a node was made of.
+  void dropOperands(NodeId node);
+  void growStates();
+  Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value);
+  void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value);
+  Result<Capture> capture(std::span<const NodeId> targets);
+  Result<Program *> compile(const Capture &captured);
+  Status run(const Capture &captured, std::vector<std::shared_ptr<runtime::Buffer>> &outputs);
+  Status interpret(const Capture &captured, std::vector<std::shared_ptr<runtime::Buffer>> &outputs);
+  /// Rebuilds the graph where most of its nodes are dead.
+  Status compact();
+
+  std::mutex mutex;
+  graph::Graph graph;
+  /// By node.
+  std::vector<NodeState> states;
+  std::vector<NodeId> slots;
+  std::vector<uint32_t> freeSlots;
+  uint64_t numLive = 0, numLeaves = 0;
+  unsigned tapes = 0;
+  /// Realized while a tape lived.
+  std::vector<NodeId> taped;
+
+  session::Session session;
+  /// None where the interpreter computes.
+  std::shared_ptr<runtime::Device> device;
+  std::shared_ptr<runtime::MemoryPool> pool;
+  /// By the hash of what they compute.
+  struct Low {
+    size_t operator()(const Hash128 &hash) const { return hash.low; }
+  };
+  std::unordered_map<Hash128, Program, Low> programs;
+  ContextCounters counted;
+};
+
+} // namespace zyx::detail
+
+#endif // ZYX_LIB_TENSOR_STATE_H

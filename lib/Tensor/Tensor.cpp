@@ -1,0 +1,245 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Contexts, creation, and reading.
+//===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Tensor.h"
+
+#include "Detail.h"
+#include "zyx/Base/Float.h"
+#include "zyx/Tensor/Tape.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace zyx;
+using namespace zyx::detail;
+
+//===----------------------------------------------------------------------===//
+// Errors and contexts
+//===----------------------------------------------------------------------===//
+
+Error::Error(Status status, std::source_location where)
+    : reason(std::move(status)), place(where),
+      text(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + reason.toString()) {}
+
+Context::Context(ContextOptions options) : state(valueOrThrow(State::create(std::move(options)))) {}
+const ContextOptions &Context::options() const { return state->options; }
+ContextCounters Context::counters() const { return state->counters(); }
+Context Context::current() { return Context(State::current()); }
+
+ContextScope::ContextScope(Context context) : before(State::current()) { State::current() = std::move(context.state); }
+ContextScope::~ContextScope() { State::current() = std::move(before); }
+
+Tape::Tape(Context context) : state(std::move(context.state)) { state->beginTape(); }
+Tape::~Tape() { state->endTape(); }
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+State &zyx::detail::stateOf(const Tensor &x) { return *State::handleOf(x)->state; }
+
+Tensor zyx::detail::makeIn(State &state, Op op, std::span<const Tensor> operands, graph::Attributes attributes,
+                           const Place &where, TensorType requested) {
+  return valueOrThrow(state.add(op, operands, std::move(attributes), std::move(requested), where), where);
+}
+
+Tensor zyx::detail::makeNode(Op op, std::initializer_list<Tensor> operands, graph::Attributes attributes,
+                             const Place &where, TensorType requested) {
+  for (const Tensor &operand : operands)
+    if (!operand)
+      refuse(std::string(toString(op)) + ": there is no tensor in this place", where);
+  return makeIn(stateOf(*operands.begin()), op, {operands.begin(), operands.size()}, std::move(attributes), where,
+                std::move(requested));
+}
+
+Tensor zyx::detail::makeUnary(graph::UnaryKind kind, const Tensor &x, const Place &where) {
+  graph::Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  return makeNode(Op::Unary, {x}, std::move(attributes), where);
+}
+
+Tensor zyx::detail::makeBinary(graph::BinaryKind kind, const Tensor &a, const Tensor &b, const Place &where) {
+  graph::Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  return makeNode(Op::Binary, {a, b}, std::move(attributes), where);
+}
+
+Tensor zyx::detail::makeReduce(graph::ReduceKind kind, const Tensor &x, Dims dims, const Place &where) {
+  graph::Attributes attributes;
+  attributes.kind = static_cast<uint8_t>(kind);
+  attributes.dims = std::move(dims);
+  return makeNode(Op::Reduce, {x}, std::move(attributes), where);
+}
+
+/// The bytes of a number in a dtype; integers are truncated towards zero.
+static std::vector<std::byte> encode(double value, DType dtype) {
+  auto bytesOf = [](auto number) {
+    const auto *raw = reinterpret_cast<const std::byte *>(&number);
+    return std::vector<std::byte>(raw, raw + sizeof number);
+  };
+  switch (dtype) {
+  case DType::Bool:
+    return bytesOf(uint8_t(value != 0));
+  case DType::I8:
+    return bytesOf(static_cast<int8_t>(value));
+  case DType::I16:
+    return bytesOf(static_cast<int16_t>(value));
+  case DType::I32:
+    return bytesOf(static_cast<int32_t>(value));
+  case DType::I64:
+    return bytesOf(static_cast<int64_t>(value));
+  case DType::U8:
+    return bytesOf(static_cast<uint8_t>(value));
+  case DType::U16:
+    return bytesOf(static_cast<uint16_t>(value));
+  case DType::U32:
+    return bytesOf(static_cast<uint32_t>(value));
+  case DType::U64:
+    return bytesOf(static_cast<uint64_t>(value));
+  case DType::F16:
+    return bytesOf(floatToHalf(value));
+  case DType::BF16:
+    return bytesOf(floatToBFloat16(value));
+  case DType::F32:
+    return bytesOf(static_cast<float>(value));
+  case DType::F64:
+    return bytesOf(value);
+  case DType::F8E4M3FN:
+    return bytesOf(floatToF8E4M3FN(value));
+  case DType::F8E5M2:
+    return bytesOf(floatToF8E5M2(value));
+  }
+  return {};
+}
+
+Tensor zyx::detail::constantIn(State &state, double value, DType dtype, const Place &where) {
+  graph::Attributes attributes;
+  attributes.splat = true;
+  attributes.value = encode(value, dtype);
+  return makeIn(state, Op::Constant, {}, std::move(attributes), where, {dtype, {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+Tensor Tensor::constant(DType dtype, std::span<const std::byte> element, Place where) {
+  graph::Attributes attributes;
+  attributes.splat = true;
+  attributes.value.assign(element.begin(), element.end());
+  return makeIn(*State::current(), Op::Constant, {}, std::move(attributes), where, {dtype, {}});
+}
+
+Tensor Tensor::fromBytes(TensorType type, std::span<const std::byte> bytes, Place where) {
+  return valueOrThrow(State::current()->addData(std::move(type), bytes), where);
+}
+
+/// Whether a number is an element of a dtype without a change but rounding.
+static bool isRepresentable(double value, DType dtype) {
+  if (isFloat(dtype))
+    return true;
+  if (dtype == DType::Bool)
+    return value == 0 || value == 1;
+  const int bits = 8 * static_cast<int>(byteSize(dtype));
+  const double end = std::ldexp(1, isSignedInteger(dtype) ? bits - 1 : bits);
+  return value == std::trunc(value) && value < end && value >= (isSignedInteger(dtype) ? -end : 0);
+}
+
+Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {
+  if (!isRepresentable(value, dtype))
+    refuse("full: no " + std::string(zyx::toString(dtype)) + " is " + std::to_string(value), where);
+  return expandTo(constantIn(*State::current(), value, dtype, where), shape, where);
+}
+
+Tensor Tensor::arange(int64_t start, int64_t stop, int64_t step, DType dtype, Place where) {
+  if (step == 0)
+    refuse("arange: a step of 0 goes nowhere", where);
+  const __int128 distance = step > 0 ? __int128(stop) - start : __int128(start) - stop;
+  const __int128 size = step > 0 ? __int128(step) : -__int128(step);
+  const int64_t count = distance <= 0 ? 0 : static_cast<int64_t>((distance + size - 1) / size);
+  graph::Attributes attributes;
+  attributes.dims = {0};
+  Tensor positions = makeIn(*State::current(), Op::Iota, {}, std::move(attributes), where, {DType::I64, {count}});
+  const Tensor numbers = Operand(positions, where) * Operand(step, where) + Operand(start, where);
+  return numbers.cast(dtype, where);
+}
+
+Tensor Tensor::eye(int64_t rows, DType dtype, Place where) {
+  const Tensor positions = arange(0, rows, 1, DType::I64, where);
+  return (Operand(positions.unsqueeze(1, where), where) == Operand(positions, where)).cast(dtype, where);
+}
+
+//===----------------------------------------------------------------------===//
+// What a tensor is
+//===----------------------------------------------------------------------===//
+
+const TensorType &Tensor::type() const {
+  static const TensorType none;
+  return handle ? handle->type : none;
+}
+
+int64_t Tensor::extent(int64_t dim, Place where) const { return shape()[dimension(dim, rank(), "extent", where)]; }
+
+int64_t Tensor::numel() const {
+  return std::accumulate(shape().begin(), shape().end(), int64_t(1), std::multiplies<>());
+}
+
+Context Tensor::context() const { return Context(handle->state); }
+
+void Tensor::expectDType(DType dtype, Place where) const {
+  if (!handle)
+    refuse("there is no tensor to read", where);
+  if (dtype != this->dtype())
+    refuse("a tensor of " + std::string(zyx::toString(this->dtype())) + " is read as " +
+               std::string(zyx::toString(dtype)) + "; cast it",
+           where);
+}
+
+void Tensor::expectSingle(Place where) const {
+  if (numel() != 1)
+    refuse("item: a tensor of shape " + zyx::toString(shape()) + " has not one element", where);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+const Tensor &Tensor::realize(Place where) const {
+  zyx::realize({this, 1}, where);
+  return *this;
+}
+
+bool Tensor::isRealized() const { return handle && handle->state->isRealized(*this); }
+
+Tensor Tensor::detach(Place where) const {
+  if (!handle)
+    refuse("detach: there is no tensor in this place", where);
+  return valueOrThrow(handle->state->detach(*this), where);
+}
+
+std::vector<std::byte> Tensor::bytes(Place where) const {
+  if (!handle)
+    refuse("there is no tensor to read", where);
+  return valueOrThrow(handle->state->read(*this), where);
+}
+
+void zyx::realize(std::span<const Tensor> tensors, Place where) {
+  if (tensors.empty())
+    return;
+  if (!tensors.front())
+    refuse("realize: there is no tensor in this place", where);
+  throwIfError(stateOf(tensors.front()).realize(tensors), where);
+}
+
+std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed, Place where) {
+  if (!target)
+    refuse("gradient: there is no tensor in this place", where);
+  return valueOrThrow(stateOf(target).gradient(target, sources, seed, where), where);
+}
+
+std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, Place where) {
+  return gradient(target, sources, Tensor(), where);
+}
