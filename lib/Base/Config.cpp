@@ -37,7 +37,7 @@ constexpr Key keys[] = {
     {"debug", &Config::debug},          {"implicit_copies", &Config::implicitCopies},
 };
 /// Of the environment only.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER"};
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_PEERS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";
