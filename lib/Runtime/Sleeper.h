@@ -27,7 +27,9 @@ public:
     if (isReady() || (spins && spin(isReady)))
       return;
     for (;;) {
-      asleep.store(1, std::memory_order_seq_cst);
+      asleep.store(1, std::memory_order_relaxed);
+      // Either this thread sees what it waits for, or the other one sees it asleep.
+      std::atomic_thread_fence(std::memory_order_seq_cst);
       if (isReady())
         break;
       sleep();
