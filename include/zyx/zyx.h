@@ -6,6 +6,7 @@
 #ifndef ZYX_ZYX_H
 #define ZYX_ZYX_H
 
+#include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
 

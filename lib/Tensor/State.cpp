@@ -176,6 +176,15 @@ Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value) {
   return tensor;
 }
 
+Result<Tensor> State::addPlaceholder(TensorType type) {
+  std::lock_guard lock(mutex);
+  graph::Attributes attributes;
+  attributes.name = "argument" + std::to_string(numLeaves++);
+  ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type)));
+  growStates();
+  return makeTensor(node);
+}
+
 Result<Tensor> State::detach(const Tensor &tensor) {
   ZYX_RETURN_IF_ERROR(realize({&tensor, 1}));
   std::lock_guard lock(mutex);

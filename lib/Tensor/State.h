@@ -58,6 +58,20 @@ public:
   Result<std::vector<std::byte>> read(const Tensor &tensor);
   ContextCounters counters();
 
+  /// What jit() keeps of a function for one set of argument types.
+  struct Plan {
+    /// What is read beside the arguments, which lives as long as the plan.
+    std::vector<Tensor> captured;
+    Hash128 program;
+    /// By input of the program: which argument it is, or the first of `captured` behind them.
+    std::vector<size_t> inputs;
+    std::vector<TensorType> outputs;
+  };
+  /// A leaf without a value, for the arguments of a function that is captured.
+  Result<Tensor> addPlaceholder(TensorType type);
+  Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results);
+  Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments);
+
   void beginTape();
   void endTape();
   void release(uint32_t slot);
@@ -79,7 +93,9 @@ private:
     std::shared_ptr<runtime::Buffer> value;
   };
   struct Program {
+    /// One of the two: the interpreter needs the graph.
     std::unique_ptr<runtime::Executor> executor;
+    graph::Graph interpreted;
     /// Of a run, and of the memory that it keeps besides inputs and outputs.
     uint64_t launches = 0, bytes = 0;
   };
@@ -100,14 +116,19 @@ private:
   void growStates();
   Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value);
   void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value);
-  Result<Capture> capture(std::span<const NodeId> targets);
-  Result<Program *> compile(const Capture &captured);
-  Status run(const Capture &captured, std::vector<std::shared_ptr<runtime::Buffer>> &outputs);
-  Status interpret(const Capture &captured, std::vector<std::shared_ptr<runtime::Buffer>> &outputs);
+  /// Nodes of `open` are inputs though they have no value.
+  Result<Capture> capture(std::span<const NodeId> targets, std::span<const NodeId> open = {});
+  Result<Program *> compile(const graph::Graph &captured, const Hash128 &hash);
+  using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
+  Result<Buffers> allocate(std::span<const TensorType> types);
+  Status execute(Program &program, const Buffers &inputs, const Buffers &outputs);
+  Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
+  Status realizeLocked(std::span<const Tensor> tensors);
   /// Rebuilds the graph where most of its nodes are dead.
   Status compact();
 
-  std::mutex mutex;
+  /// Recursive, because handles that end inside of a call release their nodes.
+  std::recursive_mutex mutex;
   graph::Graph graph;
   /// By node.
   std::vector<NodeState> states;

@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Jit.h"
+
+#include "Detail.h"
+
+#include <map>
+
+using namespace zyx;
+using namespace zyx::detail;
+
+struct Jit::Contents {
+  Function function;
+  /// By the context's state, which they keep, and the types of the arguments.
+  std::map<std::pair<std::shared_ptr<State>, std::string>, State::Plan> plans;
+};
+
+Jit::Jit(Function function) : contents(std::make_shared<Contents>()) { contents->function = std::move(function); }
+
+size_t Jit::numCaptures() const { return contents->plans.size(); }
+
+std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place where) const {
+  std::string types;
+  for (const Tensor &argument : arguments) {
+    if (!argument)
+      refuse("jit: there is no tensor in this place", where);
+    types += toString(argument.type()) + ";";
+  }
+  const std::shared_ptr<State> state = arguments.empty() ? State::current() : State::handleOf(arguments[0])->state;
+  auto [found, isNew] = contents->plans.try_emplace({state, types});
+  if (isNew) {
+    try {
+      std::vector<Tensor> placeholders;
+      for (const Tensor &argument : arguments)
+        placeholders.push_back(valueOrThrow(state->addPlaceholder(argument.type()), where));
+      const std::vector<Tensor> results = contents->function(placeholders);
+      for (const Tensor &result : results)
+        if (!result)
+          refuse("jit: the function returns no tensor in one place", where);
+      found->second = valueOrThrow(state->plan(placeholders, results), where);
+    } catch (...) {
+      contents->plans.erase(found);
+      throw;
+    }
+  }
+  return valueOrThrow(state->run(found->second, arguments), where);
+}
