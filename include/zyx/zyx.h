@@ -6,7 +6,10 @@
 #ifndef ZYX_ZYX_H
 #define ZYX_ZYX_H
 
+#include "zyx/Tensor/Functions.h"
+#include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"
+#include "zyx/Tensor/Sorting.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
 

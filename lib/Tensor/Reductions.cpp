@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Reductions, and what is made of them.
 //===----------------------------------------------------------------------===//
-#include "Detail.h"
+#include "Compose.h"
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -31,7 +31,7 @@ static Tensor reduce(ReduceKind kind, std::string_view function, const Tensor &x
 }
 
 /// Integers in which sums and products of small ones have room.
-static Tensor withRoom(const Tensor &x, const Place &where) {
+Tensor zyx::detail::withRoom(const Tensor &x, const Place &where) {
   if (x.dtype() == DType::Bool || (isSignedInteger(x.dtype()) && byteSize(x.dtype()) < 4))
     return x.cast(DType::I32, where);
   return isUnsignedInteger(x.dtype()) && byteSize(x.dtype()) < 4 ? x.cast(DType::U32, where) : x;
@@ -50,7 +50,7 @@ Tensor Tensor::min(Dims dims, bool keep, Place where) const {
   return reduce(ReduceKind::Min, "min", *this, dims, keep, where);
 }
 
-static void expectFloat(const Tensor &x, std::string_view function, const Place &where) {
+void zyx::detail::expectFloat(const Tensor &x, std::string_view function, const Place &where) {
   if (!x || !isFloat(x.dtype()))
     refuse(std::string(function) + ": needs a tensor of floats, not of " + std::string(toString(x.dtype())), where);
 }
@@ -64,7 +64,7 @@ static double elementsOf(const Tensor &x, const Dims &dims) {
 }
 
 /// f16 and bf16 in f32: a sum may overflow where the mean does not.
-static Tensor wide(const Tensor &x, const Place &where) {
+Tensor zyx::detail::wide(const Tensor &x, const Place &where) {
   return byteSize(x.dtype()) < 4 ? x.cast(DType::F32, where) : x;
 }
 

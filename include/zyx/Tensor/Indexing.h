@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TENSOR_INDEXING_H
+#define ZYX_TENSOR_INDEXING_H
+
+#include "zyx/Tensor/Tensor.h"
+
+namespace zyx {
+
+/// What becomes of an element and what is written to it. Where several are written to one, `Set` leaves
+/// the last of them in row-major order.
+enum class Combine { Set, Add, Max, Min, Mul };
+
+/// result[..., i, ...] = x[..., positions[..., i, ...], ...] along a dimension. Both have one rank; the
+/// other dimensions broadcast. A position that is none, negative ones among them, gives 0.
+Tensor takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Place where = Place::current());
+/// x with updates[..., i, ...] combined into [..., positions[..., i, ...], ...]. Positions have the rank of
+/// x, and expand to its other dimensions; updates expand to the shape of the positions. Updates of
+/// positions that are none are dropped.
+Tensor scatterAlong(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim,
+                    Combine how = Combine::Set, Place where = Place::current());
+/// x with whole slices combined into positions along a dimension: updates have the shape of
+/// take(x, positions, dim).
+Tensor scatter(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim = 0,
+               Combine how = Combine::Set, Place where = Place::current());
+/// scatter() with Combine::Add.
+Tensor indexAdd(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim = 0,
+                Place where = Place::current());
+/// x, and the value where the mask, of bools, holds; it expands to the shape of x.
+Tensor maskedFill(const Tensor &x, const Tensor &mask, Operand value);
+/// Matrices in the last two dimensions with 0 above the diagonal, or below it; the diagonal of that number
+/// stands so many to the right of the main one.
+Tensor tril(const Tensor &x, int64_t diagonal = 0, Place where = Place::current());
+Tensor triu(const Tensor &x, int64_t diagonal = 0, Place where = Place::current());
+
+/// Copies along each dimension, one behind the other; with more counts than dimensions, new ones in front.
+Tensor repeat(const Tensor &x, Dims counts, Place where = Place::current());
+/// Each element `count` times along a dimension, copies beside each other.
+Tensor repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place where = Place::current());
+/// Along a new dimension; all have one shape.
+Tensor stack(std::span<const Tensor> parts, int64_t dim = 0, Place where = Place::current());
+/// Pieces of `size` along a dimension; the last one is shorter where it does not divide the extent.
+std::vector<Tensor> split(const Tensor &x, int64_t size, int64_t dim = 0, Place where = Place::current());
+/// Elements move on by `shifts`, backwards where negative; what leaves at one end enters at the other.
+Tensor roll(const Tensor &x, Dims shifts, Dims dims, Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_INDEXING_H

@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What functions that are made of others share.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_TENSOR_COMPOSE_H
+#define ZYX_LIB_TENSOR_COMPOSE_H
+
+#include "Detail.h"
+
+namespace zyx::detail {
+
+/// Makes operands with the place of the user's call.
+struct At {
+  const Place &where;
+  template <typename T>
+  Operand operator()(const T &x) const {
+    return {x, where};
+  }
+};
+
+/// Throws where there is no tensor.
+void expectTensor(const Tensor &x, std::string_view function, const Place &where);
+void expectFloat(const Tensor &x, std::string_view function, const Place &where);
+/// Integers in which sums and products of small ones have room: at least 32 bits.
+Tensor withRoom(const Tensor &x, const Place &where);
+/// f16 and bf16 in f32.
+Tensor wide(const Tensor &x, const Place &where);
+/// Each element is its own position along a dimension, as i64.
+Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where);
+
+} // namespace zyx::detail
+
+#endif // ZYX_LIB_TENSOR_COMPOSE_H

@@ -1,0 +1,206 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Indexing.h"
+
+#include "Compose.h"
+
+using namespace zyx;
+using namespace zyx::detail;
+using graph::ScatterKind;
+
+//===----------------------------------------------------------------------===//
+// Elements at positions
+//===----------------------------------------------------------------------===//
+
+/// The shape of positions along `dim` of `x`, with the other dimensions of x, to which they expand.
+static Shape alongShape(const Shape &x, const Shape &positions, int64_t dim) {
+  Shape shape = x;
+  shape[dim] = positions[dim];
+  return shape;
+}
+
+/// Positions along a dimension as positions in the flattened tensor of shape `x`; -1 for what is none.
+static Tensor flatPositions(const Tensor &positions, const Shape &x, int64_t dim, const Place &where) {
+  const At at{where};
+  const Shape shape = alongShape(x, positions.shape(), dim);
+  const Tensor own = expandTo(positions.cast(DType::I64, where), shape, where);
+  Tensor flat;
+  int64_t step = 1;
+  for (int64_t i = static_cast<int64_t>(x.size()) - 1; i >= 0; step *= x[i--]) {
+    const Tensor part = at(i == dim ? own : positionsIn(positions, shape, i, where)) * at(step);
+    flat = flat ? at(flat) + at(part) : part;
+  }
+  const Tensor exists = at(at(own) >= at(0)) & at(at(own) < at(x[dim]));
+  return zyx::where(exists, at(flat), at(-1));
+}
+
+static void expectPositions(const Tensor &x, const Tensor &positions, std::string_view function, const Place &where) {
+  expectTensor(x, function, where);
+  expectTensor(positions, function, where);
+  if (!isInteger(positions.dtype()))
+    refuse(std::string(function) + ": positions are of dtype " + std::string(toString(positions.dtype())) +
+               ", which is no integer",
+           where);
+}
+
+Tensor zyx::takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Place where) {
+  expectPositions(x, positions, "takeAlong", where);
+  dim = dimension(dim, x.rank(), "takeAlong", where);
+  std::optional<Shape> shape;
+  if (x.rank() == positions.rank()) {
+    // The dimension itself takes no part.
+    Shape others = x.shape();
+    others[dim] = 1;
+    shape = broadcast(others, positions.shape());
+  }
+  if (!shape)
+    refuse("takeAlong: positions of shape " + toString(positions.shape()) + " along dimension " + std::to_string(dim) +
+               " of " + toString(x.shape()),
+           where);
+  const Tensor own = expandTo(positions, *shape, where);
+  (*shape)[dim] = x.shape()[dim];
+  const Tensor all = expandTo(x, *shape, where);
+  return take(all.reshape({all.numel()}, where), flatPositions(own, *shape, dim, where), 0, where);
+}
+
+Tensor zyx::scatter(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Combine how,
+                    Place where) {
+  expectPositions(x, positions, "scatter", where);
+  graph::Attributes attributes;
+  attributes.dims = {dimension(dim, x.rank(), "scatter", where)};
+  constexpr ScatterKind kinds[] = {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min,
+                                   ScatterKind::Mul};
+  attributes.kind = static_cast<uint8_t>(kinds[static_cast<size_t>(how)]);
+  return makeNode(Op::Scatter, {x, positions, updates}, std::move(attributes), where);
+}
+
+Tensor zyx::indexAdd(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Place where) {
+  return scatter(x, positions, updates, dim, Combine::Add, where);
+}
+
+Tensor zyx::scatterAlong(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Combine how,
+                         Place where) {
+  expectPositions(x, positions, "scatterAlong", where);
+  expectTensor(updates, "scatterAlong", where);
+  dim = dimension(dim, x.rank(), "scatterAlong", where);
+  const Shape shape =
+      x.rank() == positions.rank() ? alongShape(x.shape(), positions.shape(), dim) : Shape(x.rank(), -1);
+  if (broadcast(positions.shape(), shape) != shape || broadcast(updates.shape(), shape) != shape)
+    refuse("scatterAlong: positions of shape " + toString(positions.shape()) + " and updates of shape " +
+               toString(updates.shape()) + " along dimension " + std::to_string(dim) + " of " + toString(x.shape()),
+           where);
+  const Tensor flat = scatter(x.reshape({x.numel()}, where), flatPositions(positions, x.shape(), dim, where),
+                              expandTo(updates, shape, where), 0, how, where);
+  return flat.reshape(x.shape(), where);
+}
+
+Tensor zyx::maskedFill(const Tensor &x, const Tensor &mask, Operand value) {
+  expectTensor(x, "maskedFill", value.where);
+  expectTensor(mask, "maskedFill", value.where);
+  if (broadcast(mask.shape(), x.shape()) != x.shape())
+    refuse("maskedFill: a mask of shape " + toString(mask.shape()) + " does not expand to " + toString(x.shape()),
+           value.where);
+  return zyx::where(mask, value, {x, value.where});
+}
+
+static Tensor triangle(const Tensor &x, int64_t diagonal, bool lower, std::string_view function, const Place &where) {
+  expectTensor(x, function, where);
+  if (x.rank() < 2)
+    refuse(std::string(function) + ": a tensor of rank " + std::to_string(x.rank()) + " has no matrices", where);
+  const At at{where};
+  const Shape shape(x.shape().end() - 2, x.shape().end());
+  const Tensor column = positionsIn(x, shape, 1, where);
+  const Tensor last = at(positionsIn(x, shape, 0, where)) + at(diagonal);
+  return zyx::where(lower ? at(column) <= at(last) : at(column) >= at(last), at(x), at(0));
+}
+
+Tensor zyx::tril(const Tensor &x, int64_t diagonal, Place where) { return triangle(x, diagonal, true, "tril", where); }
+Tensor zyx::triu(const Tensor &x, int64_t diagonal, Place where) { return triangle(x, diagonal, false, "triu", where); }
+
+//===----------------------------------------------------------------------===//
+// Copies and pieces
+//===----------------------------------------------------------------------===//
+
+static void expectCount(int64_t count, std::string_view function, const Place &where) {
+  if (count < 0)
+    refuse(std::string(function) + ": there are no " + std::to_string(count) + " copies", where);
+}
+
+Tensor zyx::repeat(const Tensor &x, Dims counts, Place where) {
+  expectTensor(x, "repeat", where);
+  if (static_cast<int64_t>(counts.size()) < x.rank())
+    refuse("repeat: " + std::to_string(counts.size()) + " counts for a tensor of rank " + std::to_string(x.rank()),
+           where);
+  // Each dimension as one of copies and one of elements.
+  const size_t added = counts.size() - x.rank();
+  Shape before, apart, after;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    expectCount(counts[i], "repeat", where);
+    const int64_t extent = i < added ? 1 : x.shape()[i - added];
+    before.insert(before.end(), {1, extent});
+    apart.insert(apart.end(), {counts[i], extent});
+    after.push_back(counts[i] * extent);
+  }
+  return expandTo(x.reshape(before, where), apart, where).reshape(after, where);
+}
+
+Tensor zyx::repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place where) {
+  expectTensor(x, "repeatInterleave", where);
+  expectCount(count, "repeatInterleave", where);
+  dim = dimension(dim, x.rank(), "repeatInterleave", where);
+  Shape apart = x.shape(), after = x.shape();
+  apart.insert(apart.begin() + dim + 1, count);
+  after[dim] *= count;
+  return expandTo(x.unsqueeze(dim + 1, where), apart, where).reshape(after, where);
+}
+
+Tensor zyx::stack(std::span<const Tensor> parts, int64_t dim, Place where) {
+  std::vector<Tensor> grown;
+  for (const Tensor &part : parts) {
+    expectTensor(part, "stack", where);
+    if (part.shape() != parts.front().shape())
+      refuse("stack: shapes " + toString(parts.front().shape()) + " and " + toString(part.shape()) + " differ", where);
+    grown.push_back(part.unsqueeze(dim, where));
+  }
+  if (grown.empty())
+    refuse("stack: there are no tensors", where);
+  return concat(grown, dim, where);
+}
+
+/// From `start` up to `stop` along one dimension.
+static Tensor cut(const Tensor &x, int64_t dim, int64_t start, int64_t stop, const Place &where) {
+  std::vector<Slice> slices(dim + 1);
+  slices[dim] = {start, stop};
+  return x.slice(std::move(slices), where);
+}
+
+std::vector<Tensor> zyx::split(const Tensor &x, int64_t size, int64_t dim, Place where) {
+  expectTensor(x, "split", where);
+  dim = dimension(dim, x.rank(), "split", where);
+  if (size <= 0)
+    refuse("split: pieces of " + std::to_string(size) + " elements", where);
+  std::vector<Tensor> pieces;
+  const int64_t extent = x.shape()[dim];
+  for (int64_t start = 0; start < extent; start += std::min(size, extent - start))
+    pieces.push_back(cut(x, dim, start, start + std::min(size, extent - start), where));
+  return pieces;
+}
+
+Tensor zyx::roll(const Tensor &x, Dims shifts, Dims dims, Place where) {
+  expectTensor(x, "roll", where);
+  if (shifts.size() != dims.size())
+    refuse("roll: " + std::to_string(shifts.size()) + " shifts of " + std::to_string(dims.size()) + " dimensions",
+           where);
+  Tensor result = x;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = dimension(dims[i], x.rank(), "roll", where), extent = x.shape()[dim];
+    if (extent == 0 || shifts[i] % extent == 0)
+      continue;
+    const int64_t kept = (extent - shifts[i] % extent) % extent;
+    const Tensor parts[] = {cut(result, dim, kept, extent, where), cut(result, dim, 0, kept, where)};
+    result = concat(parts, dim, where);
+  }
+  return result;
+}
