@@ -7,6 +7,8 @@
 
 #include "zyx/Session/Session.h"
 
+#include "smith/Drawer.h"
+
 #include <cstdlib>
 
 using namespace zyx;
@@ -61,12 +63,23 @@ struct Model : TestGraph {
   /// The kernels of the gradients of y alone, after comparing them with the interpreter's.
   size_t kernels(NodeId y) {
     outputs.clear();
-    GradientOptions options;
-    options.seed = data(Shape(node(y).type.shape));
-    const auto gradients = gradient(*this, y, sources, options);
-    EXPECT_TRUE(gradients.isOk()) << gradients.status().toString();
-    for (size_t i = 0; i < sources.size(); ++i)
-      outputs.push_back({"d" + std::to_string(i), *(*gradients)[i]});
+    const NodeId seed = data(Shape(node(y).type.shape));
+    addGradients({{y}}, {{seed}});
+    EXPECT_EQ(outputs.size(), sources.size());
+    return compare(dtype == DType::BF16 ? 4e-3 : 1e-5, 0);
+  }
+  /// Makes the gradients the outputs, where there are some.
+  void addGradients(std::span<const NodeId> targets, std::span<const NodeId> seeds) {
+    const auto gradients = gradient(*this, targets, seeds, sources);
+    ASSERT_TRUE(gradients.isOk()) << gradients.status().toString();
+    for (const std::optional<NodeId> &found : *gradients)
+      if (found)
+        outputs.push_back({"d" + std::to_string(outputs.size()), *found});
+  }
+  /// Runs the outputs on the CPU and by the interpreter, and returns the number of kernels. The
+  /// tolerance is of the largest element, and of no less than `least`; where an element is not finite
+  /// nothing is known of it.
+  size_t compare(double tolerance, double least) {
     setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
     session::Session session;
     auto executable = session.prepare(*this, "cpu");
@@ -77,14 +90,16 @@ struct Model : TestGraph {
     EXPECT_TRUE((*executable)->run().isOk());
     const auto actual = (*executable)->readOutputs();
     const auto expected = reference::evaluate(*this, tensors);
-    for (size_t i = 0; i < sources.size(); ++i) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
       const std::vector<double> a = numbers((*actual)[i]), b = numbers((*expected)[i]);
-      double largest = 0, distance = 0;
+      double largest = least, distance = 0;
       for (size_t e = 0; e < a.size(); ++e) {
+        if (!std::isfinite(b[e]))
+          continue;
         largest = std::max(largest, std::abs(b[e]));
-        distance = std::max(distance, std::abs(a[e] - b[e]));
+        distance = std::isfinite(a[e]) ? std::max(distance, std::abs(a[e] - b[e])) : reference::inf;
       }
-      EXPECT_LE(distance, (dtype == DType::BF16 ? 4e-3 : 1e-5) * largest) << "source " << i;
+      EXPECT_LE(distance, tolerance * largest) << "output " << i;
     }
     return (*executable)->numKernels;
   }
@@ -144,6 +159,40 @@ TEST(GradientPlanTest, OrdersAndIndices) {
   m.kernels(*m.binary(BinaryKind::Mul, y, *m.permute(set, {1, 0})));
 }
 
+/// softmax(q k) v of one head, with a mask that is added.
+TEST(GradientPlanTest, Attention) {
+  Model m;
+  const NodeId q = m.source({24, 16}), k = m.source({16, 32}), v = m.source({32, 16});
+  const NodeId scores = *m.binary(BinaryKind::Add, m.matmul(q, k), m.data({24, 32}));
+  const NodeId top = *m.bitcast(*m.reduce(ReduceKind::Max, scores, {1}), DType::F32);
+  const NodeId e = *m.unary(
+      UnaryKind::Exp, *m.binary(BinaryKind::Sub, scores, m.spread(top, {24, 1}, {24, 32})));
+  const NodeId s = m.spread(*m.reduce(ReduceKind::Add, e, {1}), {24, 1}, {24, 32});
+  // The weights and what comes to them and to the scores, with three products.
+  EXPECT_LE(m.kernels(m.matmul(*m.binary(BinaryKind::Div, e, s), v)), 7u);
+}
+
+TEST(GradientPlanTest, LayerNorm) {
+  Model m;
+  const Shape shape{32, 48};
+  const NodeId x = m.source(shape), scale = m.source({48}), shift = m.source({48});
+  const auto mean = [&](NodeId y) {
+    const NodeId sum = *m.reduce(ReduceKind::Add, y, {1});
+    return m.spread(*m.binary(BinaryKind::Mul, sum, m.scalar(DType::F32, {32}, 1.0 / 48)), {32, 1},
+                    shape);
+  };
+  const NodeId centred = *m.binary(BinaryKind::Sub, x, mean(x));
+  const NodeId variance = mean(*m.binary(BinaryKind::Mul, centred, centred));
+  const NodeId normal = *m.binary(
+      BinaryKind::Mul, centred,
+      *m.unary(UnaryKind::Rsqrt,
+               *m.binary(BinaryKind::Add, variance, m.scalar(DType::F32, shape, 1e-5))));
+  const NodeId y = *m.binary(
+      BinaryKind::Add, *m.binary(BinaryKind::Mul, normal, m.spread(scale, {1, 48}, shape)),
+      m.spread(shift, {1, 48}, shape));
+  EXPECT_LE(m.kernels(y), 4u);
+}
+
 TEST(GradientPlanTest, Loops) {
   // h = tanh(h w + x)
   Graph step;
@@ -167,4 +216,46 @@ TEST(GradientPlanTest, ABitcastToItsOwnTypeStopsGradientsAndIsNothingElse) {
       *m.unary(UnaryKind::Exp, *m.binary(BinaryKind::Sub, x, m.spread(top, {32, 1}, {32, 64})));
   const NodeId s = m.spread(*m.reduce(ReduceKind::Add, e, {1}), {32, 1}, {32, 64});
   EXPECT_EQ(m.kernels(*m.binary(BinaryKind::Div, e, s)), 1u);
+}
+
+TEST(GradientPlanTest, RandomPrograms) {
+  smith::Profile profile = smith::Profile::mixed();
+  profile.dtypes.assign(10, DType::F32);
+  profile.dtypes.insert(profile.dtypes.end(), {DType::F64, DType::I32, DType::Bool, DType::BF16});
+  profile.maxElements = 600;
+  profile.minSteps = 4;
+  profile.maxSteps = 12;
+  int compared = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    conformance::Program program = smith::drawProgram(seed, profile);
+    Model m;
+    static_cast<Graph &>(m) = std::move(program.graph);
+    m.tensors = std::move(program.tensors);
+    for (size_t i = 0; i < m.inputs.size(); ++i) {
+      const TensorType type = m.tensors[i].type;
+      if (!isFloat(type.dtype))
+        continue;
+      m.sources.push_back(m.inputs[i]);
+      std::vector<double> values = numbers(m.random.values(type.shape));
+      for (double &value : values)
+        value *= m.random.integer(0, 1) ? 1 : -1;
+      m.tensors[i] = tensor(type.dtype, type.shape, values);
+    }
+    std::vector<NodeId> targets, seeds;
+    for (const Output &output : std::exchange(m.outputs, {})) {
+      const TensorType type = m.node(output.node).type;
+      if (!isFloat(type.dtype))
+        continue;
+      targets.push_back(output.node);
+      seeds.push_back(m.scalar(type.dtype, type.shape, 1));
+    }
+    m.addGradients(targets, seeds);
+    if (m.outputs.empty())
+      continue;
+    ++compared;
+    // Some are bf16, or went through it.
+    m.compare(2e-2, 1);
+  }
+  EXPECT_GT(compared, 25);
 }
