@@ -6,9 +6,13 @@
 #ifndef ZYX_ZYX_H
 #define ZYX_ZYX_H
 
+#include "zyx/NN/Layers.h"
+#include "zyx/NN/Module.h"
+#include "zyx/Optim/Optimizer.h"
 #include "zyx/Tensor/Functions.h"
 #include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"
+#include "zyx/Tensor/Parameter.h"
 #include "zyx/Tensor/Sorting.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"

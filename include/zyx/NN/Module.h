@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_NN_MODULE_H
+#define ZYX_NN_MODULE_H
+
+#include "zyx/Tensor/Parameter.h"
+
+#include <concepts>
+#include <functional>
+
+namespace zyx::nn {
+
+/// Parameters and children by name. Modules are structs that declare both with `add`, in their order:
+///
+///   struct Mlp : nn::Module {
+///     explicit Mlp(nn::Draws &draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10, draws))) {}
+///     Tensor operator()(const Tensor &x) const { return out(in(x).relu()); }
+///     nn::Linear in, out;
+///   };
+///
+/// A module is a handle: copies have the same parameters and the same mode.
+class Module {
+public:
+  Module();
+
+  /// Its own first, then those of its children, by dotted names such as "in.weight".
+  Parameters parameters() const;
+  /// Values by those names.
+  NamedTensors state() const;
+  /// Takes the values of all parameters. Refuses what is missing, superfluous or of another type, and then
+  /// changes nothing.
+  void load(const NamedTensors &state, Place where = Place::current());
+  /// As a safetensors file.
+  void save(const std::string &path, Place where = Place::current()) const;
+  void load(const std::string &path, Place where = Place::current());
+
+  /// The mode of this module and of all below it; modules begin in training.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool isTraining() const;
+
+protected:
+  /// Declares a parameter that begins with this value. A name has no dots and is taken once.
+  Parameter add(std::string name, const Tensor &first, Place where = Place::current());
+  /// Declares a child, which is returned.
+  template <std::derived_from<Module> M>
+  M add(std::string name, M child, Place where = Place::current()) {
+    adopt(std::move(name), child, where);
+    return child;
+  }
+
+private:
+  struct Node;
+  void adopt(std::string name, const Module &child, const Place &where);
+  std::shared_ptr<Node> node;
+};
+
+/// Tensors of a safetensors file, and to one.
+NamedTensors loadTensors(const std::string &path, Place where = Place::current());
+void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
+
+/// Modules and functions of a tensor, one after the other: Sequential(Linear(64, 32, draws),
+/// [](const Tensor &x) { return x.relu(); }). Children are named by their position among all of them.
+class Sequential : public Module {
+public:
+  template <typename... Layers>
+    requires(std::is_invocable_r_v<Tensor, const Layers &, const Tensor &> && ...)
+  explicit Sequential(Layers... all) {
+    (append(std::move(all)), ...);
+  }
+  template <typename Layer>
+    requires std::is_invocable_r_v<Tensor, const Layer &, const Tensor &>
+  void append(Layer layer) {
+    if constexpr (std::derived_from<Layer, Module>)
+      add(std::to_string(layers.size()), layer);
+    layers.push_back(std::move(layer));
+  }
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  std::vector<std::function<Tensor(const Tensor &)>> layers;
+};
+
+} // namespace zyx::nn
+
+#endif // ZYX_NN_MODULE_H

@@ -1,0 +1,130 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_OPTIM_OPTIMIZER_H
+#define ZYX_OPTIM_OPTIMIZER_H
+
+#include "zyx/Tensor/Parameter.h"
+
+#include <functional>
+
+namespace zyx::optim {
+
+/// How one parameter goes from step to step. Formulas compute in f32, in f64 for parameters of f64;
+/// state has that dtype, too.
+struct Rule {
+  double learningRate = 0;
+  /// What is kept of each parameter, zeros before the first step.
+  std::vector<std::string> state = {};
+  /// Numbers that depend on the learning rate and the step, which counts from 1. They come to `update` as
+  /// tensors of rank 0, so that the program is the same for all of them.
+  std::function<std::vector<double>(double learningRate, int64_t step)> numbers = {};
+  /// The next value; replaces `state` by its successors.
+  std::function<Tensor(const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
+                       std::span<const Tensor> numbers)>
+      update = {};
+};
+
+/// g += weightDecay w; b = momentum b + (1 - dampening) g, which is g in the first step;
+/// w -= learningRate b, or learningRate (g + momentum b) with Nesterov.
+struct SgdOptions {
+  double learningRate = 1e-3, momentum = 0, dampening = 0, weightDecay = 0;
+  bool nesterov = false;
+};
+Rule sgd(SgdOptions options = {});
+
+/// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
+/// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
+struct AdamOptions {
+  double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
+};
+/// g += weightDecay w comes first.
+Rule adam(AdamOptions options = {});
+/// As Adam, but w -= learningRate weightDecay w comes first.
+struct AdamWOptions {
+  double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0.01;
+};
+Rule adamW(AdamWOptions options = {});
+
+/// g += weightDecay w; v = alpha v + (1 - alpha) g g; u = g / (sqrt(v) + epsilon), where `centered` takes
+/// v - a a instead of v, with a = alpha a + (1 - alpha) g; b = momentum b + u; w -= learningRate b.
+struct RmspropOptions {
+  double learningRate = 1e-2, alpha = 0.99, epsilon = 1e-8, weightDecay = 0, momentum = 0;
+  bool centered = false;
+};
+Rule rmsprop(RmspropOptions options = {});
+
+/// w -= learningRate (sign(beta1 m + (1 - beta1) g) + weightDecay w); m = beta2 m + (1 - beta2) g.
+struct LionOptions {
+  double learningRate = 1e-4, beta1 = 0.9, beta2 = 0.99, weightDecay = 0;
+};
+Rule lion(LionOptions options = {});
+
+/// Parameters that go by one rule.
+struct Group {
+  Parameters parameters;
+  Rule rule;
+};
+
+/// Steps of all groups at once. Of no parameter there may be two, nor of a name.
+class Optimizer {
+public:
+  Optimizer(Parameters parameters, Rule rule, Place where = Place::current());
+  explicit Optimizer(std::vector<Group> groups, Place where = Place::current());
+
+  /// Of all groups, in order.
+  const Parameters &parameters() const { return all; }
+  /// Steps so far.
+  int64_t steps() const { return step_; }
+  /// Of the next steps. Another one is not another program.
+  double learningRate(size_t group = 0) const { return learningRates.at(group); }
+  void setLearningRate(double rate) { learningRates.assign(learningRates.size(), rate); }
+  void setLearningRate(size_t group, double rate) { learningRates.at(group) = rate; }
+
+  /// Takes one step by the gradients of parameters(), in their order. Parameters, state and the tensors of
+  /// `besides` (a loss, say) are computed in one program. After a failure nothing has changed.
+  void step(std::span<const Tensor> gradients, std::span<const Tensor> besides = {}, Place where = Place::current());
+  /// Takes one step down the gradient of a loss, which is computed with it.
+  void minimize(const Tensor &loss, Place where = Place::current());
+
+  /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
+  /// "<parameter>.<what>". What is restored goes on bit for bit.
+  NamedTensors state() const;
+  /// Refuses what is missing, superfluous or of another type, and then changes nothing.
+  void restore(const NamedTensors &state, Place where = Place::current());
+
+private:
+  struct Slot {
+    size_t group;
+    std::vector<Tensor> state;
+  };
+  std::vector<Group> groups;
+  Parameters all;
+  /// Of each parameter.
+  std::vector<Slot> slots;
+  std::vector<double> learningRates;
+  int64_t step_ = 0;
+};
+
+/// Gradients of a global norm of at most `most`: all are multiplied by min(1, most / (norm + 1e-6)).
+struct Clipped {
+  std::vector<Tensor> gradients;
+  /// Before: the square root of the sum of all squares, f32 (f64 where the gradients are).
+  Tensor norm;
+};
+Clipped clipByGlobalNorm(std::span<const Tensor> gradients, double most, Place where = Place::current());
+
+// Learning rates as functions of the step, which counts from 0.
+/// rate factor^floor(step / every).
+double stepDecay(double rate, int64_t step, int64_t every, double factor);
+/// rate factor^step.
+double exponentialDecay(double rate, int64_t step, double factor);
+/// From `rate` at step 0 along half a cosine to `low` at step `total`, and `low` from there on.
+double cosineDecay(double rate, int64_t step, int64_t total, double low = 0);
+/// rate (step + 1) / steps until that is `rate`, and `rate` from there on.
+double linearWarmup(double rate, int64_t step, int64_t steps);
+
+} // namespace zyx::optim
+
+#endif // ZYX_OPTIM_OPTIMIZER_H

@@ -1,0 +1,113 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/NN/Module.h"
+
+#include "zyx/IO/Safetensors.h"
+
+using namespace zyx;
+using namespace zyx::nn;
+
+/// Children are nodes, so that modules can be moved.
+struct Module::Node {
+  bool training = true;
+  Parameters parameters;
+  std::vector<std::pair<std::string, std::shared_ptr<Node>>> children;
+
+  void collect(const std::string &prefix, Parameters &into) const {
+    for (const NamedParameter &own : parameters)
+      into.push_back({prefix + own.name, own.parameter});
+    for (const auto &[name, child] : children)
+      child->collect(prefix + name + ".", into);
+  }
+  void train(bool on) {
+    training = on;
+    for (const auto &[name, child] : children)
+      child->train(on);
+  }
+  void expectFree(const std::string &name, const Place &where) const {
+    bool isTaken = false;
+    for (const NamedParameter &own : parameters)
+      isTaken |= own.name == name;
+    for (const auto &[other, child] : children)
+      isTaken |= other == name;
+    if (isTaken)
+      throw Error(Status::invalidArgument("module: there are two parameters or children of the name '" + name + "'"), where);
+    if (name.empty() || name.find('.') != std::string::npos)
+      throw Error(Status::invalidArgument("module: '" + name + "' is no name: it is empty or has a dot"), where);
+  }
+};
+
+Module::Module() : node(std::make_shared<Node>()) {}
+
+Parameter Module::add(std::string name, const Tensor &first, Place where) {
+  node->expectFree(name, where);
+  return node->parameters.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
+}
+
+void Module::adopt(std::string name, const Module &child, const Place &where) {
+  node->expectFree(name, where);
+  node->children.emplace_back(std::move(name), child.node);
+}
+
+Parameters Module::parameters() const {
+  Parameters all;
+  node->collect("", all);
+  return all;
+}
+
+void Module::train(bool on) { node->train(on); }
+bool Module::isTraining() const { return node->training; }
+
+NamedTensors Module::state() const {
+  NamedTensors state;
+  for (const auto &[name, parameter] : parameters())
+    state[name] = *parameter;
+  return state;
+}
+
+void Module::load(const NamedTensors &given, Place where) {
+  expectNames(state(), given, "the module's state", where);
+  std::vector<Tensor> values;
+  for (const auto &[name, parameter] : parameters())
+    values.push_back(copyTo(parameter->context(), given.at(name), where));
+  size_t i = 0;
+  for (const auto &[name, parameter] : parameters())
+    parameter.set(std::move(values[i++]), where);
+}
+
+void Module::save(const std::string &path, Place where) const { saveTensors(path, state(), where); }
+void Module::load(const std::string &path, Place where) { load(loadTensors(path, where), where); }
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
+  const io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
+  NamedTensors tensors;
+  for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
+    const HostTensor value = valueOrThrow(file.read(entry.name), where);
+    tensors[entry.name] = Tensor::fromBytes(value.type, value.data, where);
+  }
+  return tensors;
+}
+
+void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, Place where) {
+  std::vector<std::pair<std::string, HostTensor>> values;
+  for (const auto &[name, tensor] : tensors)
+    values.emplace_back(name, HostTensor{tensor.type(), tensor.bytes(where)});
+  throwIfError(io::writeSafetensors(path, values), where);
+}
+
+//===----------------------------------------------------------------------===//
+// Sequential
+//===----------------------------------------------------------------------===//
+
+Tensor Sequential::operator()(const Tensor &x) const {
+  Tensor value = x;
+  for (const auto &layer : layers)
+    value = layer(value);
+  return value;
+}

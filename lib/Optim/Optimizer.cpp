@@ -1,0 +1,244 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Optim/Optimizer.h"
+
+#include "zyx/Tensor/Tape.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace zyx;
+using namespace zyx::optim;
+
+/// What a parameter is updated in.
+static DType wide(DType dtype) { return dtype == DType::F64 ? DType::F64 : DType::F32; }
+
+/// A leaf of this number: data, no constant of a program.
+static Tensor leaf(double number, DType dtype) {
+  return dtype == DType::F64 ? Tensor::from(std::vector<double>{number}, {})
+                             : Tensor::from(std::vector<float>{static_cast<float>(number)}, {});
+}
+
+static Status refusal(const std::string &reason) { return Status::invalidArgument("optimizer: " + reason); }
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+static Tensor decayed(const Tensor &gradient, const Tensor &value, double weightDecay) {
+  return weightDecay == 0 ? gradient : gradient + weightDecay * value;
+}
+
+Rule zyx::optim::sgd(SgdOptions o) {
+  Rule rule{.learningRate = o.learningRate};
+  if (o.momentum != 0)
+    rule.state = {"momentum"};
+  rule.numbers = [o](double rate, int64_t step) { return std::vector<double>{rate, step == 1 ? 1 : 1 - o.dampening}; };
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+    Tensor g = decayed(gradient, value, o.weightDecay);
+    if (o.momentum != 0) {
+      state[0] = o.momentum * state[0] + numbers[1] * g;
+      g = o.nesterov ? g + o.momentum * state[0] : state[0];
+    }
+    return value - numbers[0] * g;
+  };
+  return rule;
+}
+
+static Rule adamLike(AdamOptions o, bool decoupled) {
+  Rule rule{.learningRate = o.learningRate, .state = {"m", "v"}};
+  rule.numbers = [o](double rate, int64_t step) {
+    const double t = static_cast<double>(step);
+    return std::vector<double>{rate / (1 - std::pow(o.beta1, t)), 1 / std::sqrt(1 - std::pow(o.beta2, t)),
+                               1 - rate * o.weightDecay};
+  };
+  rule.update = [o, decoupled](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
+                               std::span<const Tensor> numbers) {
+    const Tensor g = decoupled ? gradient : decayed(gradient, value, o.weightDecay);
+    state[0] = o.beta1 * state[0] + (1 - o.beta1) * g;
+    state[1] = o.beta2 * state[1] + (1 - o.beta2) * g * g;
+    const Tensor kept = decoupled && o.weightDecay != 0 ? value * numbers[2] : value;
+    return kept - numbers[0] * state[0] / (state[1].sqrt() * numbers[1] + o.epsilon);
+  };
+  return rule;
+}
+Rule zyx::optim::adam(AdamOptions options) { return adamLike(options, false); }
+Rule zyx::optim::adamW(AdamWOptions o) {
+  return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay}, true);
+}
+
+Rule zyx::optim::rmsprop(RmspropOptions o) {
+  Rule rule{.learningRate = o.learningRate, .state = {"v"}};
+  if (o.centered)
+    rule.state.push_back("mean");
+  if (o.momentum != 0)
+    rule.state.push_back("momentum");
+  rule.numbers = [](double rate, int64_t) { return std::vector<double>{rate}; };
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+    const Tensor g = decayed(gradient, value, o.weightDecay);
+    Tensor spread = state[0] = o.alpha * state[0] + (1 - o.alpha) * g * g;
+    if (o.centered) {
+      state[1] = o.alpha * state[1] + (1 - o.alpha) * g;
+      spread = spread - state[1] * state[1];
+    }
+    Tensor move = g / (spread.sqrt() + o.epsilon);
+    if (o.momentum != 0)
+      move = state.back() = o.momentum * state.back() + move;
+    return value - numbers[0] * move;
+  };
+  return rule;
+}
+
+Rule zyx::optim::lion(LionOptions o) {
+  Rule rule{.learningRate = o.learningRate, .state = {"m"}};
+  rule.numbers = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+    const Tensor direction = o.beta1 * state[0] + (1 - o.beta1) * gradient;
+    // 0 and NaN stay.
+    const Tensor sign = where(direction > 0, 1, where(direction < 0, -1, direction));
+    state[0] = o.beta2 * state[0] + (1 - o.beta2) * gradient;
+    return (o.weightDecay == 0 ? value : value * numbers[1]) - numbers[0] * sign;
+  };
+  return rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer
+//===----------------------------------------------------------------------===//
+
+Optimizer::Optimizer(Parameters parameters, Rule rule, Place where)
+    : Optimizer(std::vector<Group>{{std::move(parameters), std::move(rule)}}, where) {}
+
+Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(given)) {
+  for (size_t group = 0; group < groups.size(); ++group) {
+    learningRates.push_back(groups[group].rule.learningRate);
+    for (const NamedParameter &named : groups[group].parameters) {
+      if (!named.parameter)
+        throw Error(refusal("there is no parameter in the place of '" + named.name + "'"), where);
+      const TensorType type = named.parameter->type();
+      if (!isFloat(type.dtype))
+        throw Error(refusal("'" + named.name + "' is of type " + toString(type) + ", not of floats"), where);
+      for (const NamedParameter &other : all)
+        if (other.name == named.name || other.parameter == named.parameter)
+          throw Error(refusal("'" + other.name + "' and '" + named.name + "' are one parameter or of one name"), where);
+      all.push_back(named);
+      const TensorType kept{wide(type.dtype), type.shape};
+      const std::vector<std::byte> zeros(valueOrThrow(byteSize(kept), where));
+      const ContextScope scope(named.parameter->context());
+      Slot &slot = slots.emplace_back(Slot{group, {}});
+      for (size_t i = 0; i < groups[group].rule.state.size(); ++i)
+        slot.state.push_back(Tensor::fromBytes(kept, zeros, where));
+    }
+  }
+}
+
+void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
+  if (gradients.size() != all.size())
+    throw Error(refusal(std::to_string(gradients.size()) + " gradients for " + std::to_string(all.size()) + " parameters"),
+                where);
+  std::vector<Tensor> values, targets;
+  std::vector<Slot> next = slots;
+  // Of each group, in both dtypes.
+  std::vector<std::map<DType, std::vector<Tensor>>> numbers(groups.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Tensor &value = *all[i].parameter, &gradient = gradients[i];
+    if (!gradient || gradient.shape() != value.shape())
+      throw Error(refusal("the gradient of '" + all[i].name + "', " + toString(value.type()) + ", is " +
+                          (gradient ? "of type " + toString(gradient.type()) : "no tensor")),
+                  where);
+    const DType dtype = wide(value.dtype());
+    const ContextScope scope(value.context());
+    Slot &slot = next[i];
+    const Rule &rule = groups[slot.group].rule;
+    auto [known, isNew] = numbers[slot.group].try_emplace(dtype);
+    if (isNew)
+      for (double number : rule.numbers(learningRates[slot.group], step_ + 1))
+        known->second.push_back(leaf(number, dtype));
+    values.push_back(rule.update(value.cast(dtype, where), gradient.cast(dtype, where), slot.state, known->second)
+                         .cast(value.dtype(), where));
+    if (values.back().shape() != value.shape())
+      throw Error(refusal("the rule makes '" + all[i].name + "', " + toString(value.type()) + ", a tensor of shape " +
+                          toString(values.back().shape())),
+                  where);
+    targets.push_back(values.back());
+    targets.insert(targets.end(), slot.state.begin(), slot.state.end());
+  }
+  targets.insert(targets.end(), besides.begin(), besides.end());
+  realize(targets, where);
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].parameter.set(values[i], where);
+  slots = std::move(next);
+  ++step_;
+}
+
+void Optimizer::minimize(const Tensor &loss, Place where) {
+  step(gradient(loss, valuesOf(all), where), {&loss, 1}, where);
+}
+
+NamedTensors Optimizer::state() const {
+  NamedTensors state;
+  state["step"] = Tensor::from(std::vector<int64_t>{step_}, {});
+  for (size_t group = 0; group < groups.size(); ++group)
+    state["learning_rate." + std::to_string(group)] = leaf(learningRates[group], DType::F64);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t k = 0; k < slots[i].state.size(); ++k)
+      state[all[i].name + "." + groups[slots[i].group].rule.state[k]] = slots[i].state[k];
+  return state;
+}
+
+void Optimizer::restore(const NamedTensors &given, Place where) {
+  expectNames(state(), given, "the optimizer's state", where);
+  // Values are read before anything changes.
+  const int64_t steps = given.at("step").item<int64_t>(where);
+  std::vector<double> rates;
+  for (size_t group = 0; group < groups.size(); ++group)
+    rates.push_back(given.at("learning_rate." + std::to_string(group)).item<double>(where));
+  std::vector<Slot> next = slots;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t k = 0; k < next[i].state.size(); ++k)
+      next[i].state[k] = copyTo(all[i].parameter->context(),
+                                given.at(all[i].name + "." + groups[next[i].group].rule.state[k]), where);
+  slots = std::move(next);
+  learningRates = std::move(rates);
+  step_ = steps;
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients and schedules
+//===----------------------------------------------------------------------===//
+
+Clipped zyx::optim::clipByGlobalNorm(std::span<const Tensor> gradients, double most, Place where) {
+  Tensor total;
+  for (const Tensor &gradient : gradients) {
+    const Tensor g = gradient.cast(wide(gradient.dtype()), where);
+    const Tensor squares = (g * g).sum({}, false, where);
+    total = total ? total + squares : squares;
+  }
+  if (!total)
+    throw Error(Status::invalidArgument("clipByGlobalNorm: there are no gradients"), where);
+  Clipped clipped{{}, total.sqrt(where)};
+  const Tensor factor = minimum(most / (clipped.norm + 1e-6), 1);
+  for (const Tensor &gradient : gradients) {
+    const DType dtype = wide(gradient.dtype());
+    clipped.gradients.push_back((gradient.cast(dtype, where) * factor.cast(dtype, where)).cast(gradient.dtype(), where));
+  }
+  return clipped;
+}
+
+double zyx::optim::stepDecay(double rate, int64_t step, int64_t every, double factor) {
+  return rate * std::pow(factor, static_cast<double>(step / every));
+}
+double zyx::optim::exponentialDecay(double rate, int64_t step, double factor) {
+  return rate * std::pow(factor, static_cast<double>(step));
+}
+double zyx::optim::cosineDecay(double rate, int64_t step, int64_t total, double low) {
+  if (step >= total)
+    return low;
+  const double angle = std::numbers::pi * static_cast<double>(step) / static_cast<double>(total);
+  return low + (rate - low) * 0.5 * (1 + std::cos(angle));
+}
+double zyx::optim::linearWarmup(double rate, int64_t step, int64_t steps) {
+  return step + 1 >= steps ? rate : rate * static_cast<double>(step + 1) / static_cast<double>(steps);
+}

@@ -1,0 +1,299 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/IO/Safetensors.h"
+#include "zyx/zyx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace zyx;
+using testing::ElementsAre;
+using testing::FloatNear;
+using testing::HasSubstr;
+
+double trainExample(const Tensor &images, const Tensor &labels, int steps, float &accuracy, const Tensor &testImages,
+                    const Tensor &testLabels);
+
+namespace {
+
+/// On the interpreter and on machine code.
+class NNTest : public testing::TestWithParam<const char *> {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  Context context{{.device = GetParam()}};
+  ContextScope scope{context};
+};
+using Training = NNTest;
+
+template <typename F>
+std::string refusal(F &&call) {
+  try {
+    call();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
+
+std::vector<std::string> namesOf(const nn::Module &module) {
+  std::vector<std::string> names;
+  for (const NamedParameter &named : module.parameters())
+    names.push_back(named.name);
+  return names;
+}
+
+void expectNear(const std::vector<float> &values, const std::vector<double> &expected, double tolerance = 2e-6) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance) << i;
+}
+
+struct Block : nn::Module {
+  explicit Block(nn::Draws &draws)
+      : scale(add("scale", Tensor::ones({4}))), norm(add("norm", nn::LayerNorm(4))),
+        layers(add("layers", nn::Sequential(nn::Linear(4, 3, draws), [](const Tensor &x) { return x.relu(); },
+                                            nn::Linear(3, 4, draws, false)))) {}
+  Tensor operator()(const Tensor &x) const { return layers(norm(x) * *scale); }
+  Parameter scale;
+  nn::LayerNorm norm;
+  nn::Sequential layers;
+};
+
+} // namespace
+
+TEST_P(NNTest, ParametersHaveDottedNamesInOrder) {
+  nn::Draws draws(1);
+  Block block(draws);
+  EXPECT_THAT(namesOf(block), ElementsAre("scale", "norm.weight", "norm.bias", "layers.0.weight", "layers.0.bias", "layers.2.weight"));
+  EXPECT_EQ(block(Tensor::ones({2, 4})).shape(), (Shape{2, 4}));
+  // Copies share parameters and mode.
+  const Block copy = block;
+  block.parameters()[0].parameter.set(Tensor::full({4}, 2));
+  EXPECT_THAT(floats(*copy.scale), ElementsAre(2, 2, 2, 2));
+  EXPECT_TRUE(copy.norm.isTraining());
+  block.eval();
+  EXPECT_FALSE(copy.norm.isTraining());
+  EXPECT_FALSE(copy.layers.isTraining());
+  block.train();
+  EXPECT_TRUE(copy.layers.isTraining());
+}
+
+TEST_P(NNTest, DrawsAreThoseOfTheSeed) {
+  nn::Draws draws(42), same(42), other(43);
+  const std::vector<float> first = floats(draws.uniform({1000}, -2, 2));
+  EXPECT_EQ(first, floats(same.uniform({1000}, -2, 2)));
+  EXPECT_NE(first, floats(other.uniform({1000}, -2, 2)));
+  double mean = 0;
+  for (float x : first) {
+    EXPECT_TRUE(x >= -2 && x < 2);
+    mean += x / 1000;
+  }
+  EXPECT_NEAR(mean, 0, 0.15);
+  // SplitMix64 of seed 0 begins with 0xe220a8397b1dcdaf, by its authors' program.
+  EXPECT_EQ(floats(nn::Draws(0).uniform({1}, 0, 1))[0], float(0xe220a8) * 0x1p-24f);
+  const Tensor normal = draws.normal({4000}, 3, 2);
+  EXPECT_NEAR(normal.mean().item<float>(), 3, 0.15);
+  EXPECT_NEAR(normal.var().item<float>(), 4, 0.4);
+  nn::Draws forLinear(5);
+  const nn::Linear linear(100, 30, forLinear);
+  EXPECT_LE(linear.weight->abs().max().item<float>(), 0.1f);
+  EXPECT_GT(linear.weight->abs().max().item<float>(), 0.095f);
+  EXPECT_LE(linear.bias->abs().max().item<float>(), 0.1f);
+}
+
+TEST_P(NNTest, LayersAreTheirFormulas) {
+  nn::Draws draws(1);
+  nn::Linear linear(2, 3, draws);
+  linear.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})}, {"bias", Tensor::from({.5f, 0.f, -1.f})}});
+  EXPECT_THAT(floats(linear(Tensor::from({1.f, -1.f}))), ElementsAre(-.5, -1, -2));
+  EXPECT_EQ(linear(Tensor::ones({5, 4, 2})).shape(), (Shape{5, 4, 3}));
+  nn::Embedding embedding(3, 2, draws);
+  embedding.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})}});
+  EXPECT_THAT(floats(embedding(Tensor::from({2, 0, 3}))), ElementsAre(5, 6, 1, 2, 0, 0));
+  EXPECT_EQ(embedding(Tensor::from({2, 0}).reshape({1, 2})).shape(), (Shape{1, 2, 2}));
+
+  const std::vector<double> row = {1, 2, 4, -3};
+  const Tensor x = Tensor::from({1.f, 2.f, 4.f, -3.f}).reshape({1, 4});
+  nn::LayerNorm norm(4);
+  norm.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f})}, {"bias", Tensor::from({0.f, 1.f, 0.f, 1.f})}});
+  nn::RmsNorm rms(4);
+  rms.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f})}});
+  std::vector<double> normed, scaled;
+  for (size_t i = 0; i < 4; ++i) {
+    normed.push_back((row[i] - 1) / std::sqrt(6.5 + 1e-5) * double(i + 1) + double(i % 2));
+    scaled.push_back(row[i] / std::sqrt(7.5 + 1e-6) * double(i + 1));
+  }
+  expectNear(floats(norm(x)), normed);
+  expectNear(floats(rms(x)), scaled);
+  EXPECT_EQ(norm(x.cast(DType::BF16)).dtype(), DType::BF16);
+  EXPECT_EQ(nn::Mlp(4, 16, draws)(x).shape(), (Shape{1, 4}));
+}
+
+/// softmax(q k^T / sqrt(width)) v, one number at a time.
+static std::vector<double> attend(const std::vector<float> &q, const std::vector<float> &k, const std::vector<float> &v,
+                                  int rows, int columns, int width, const std::function<bool(int, int)> &sees) {
+  std::vector<double> result;
+  for (int i = 0; i < rows; ++i) {
+    std::vector<double> share(columns);
+    double total = 0;
+    for (int j = 0; j < columns; ++j) {
+      double product = 0;
+      for (int d = 0; d < width; ++d)
+        product += double(q[i * width + d]) * k[j * width + d];
+      total += share[j] = sees(i, j) ? std::exp(product / std::sqrt(width)) : 0;
+    }
+    for (int d = 0; d < width; ++d) {
+      double sum = 0;
+      for (int j = 0; j < columns; ++j)
+        sum += share[j] / total * v[j * width + d];
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+TEST_P(NNTest, AttentionIsItsFormula) {
+  nn::Draws draws(3);
+  const Tensor q = draws.uniform({3, 4}, -2, 2), k = draws.uniform({5, 4}, -2, 2), v = draws.uniform({5, 4}, -2, 2);
+  auto expected = [&](const std::function<bool(int, int)> &sees) { return attend(floats(q), floats(k), floats(v), 3, 5, 4, sees); };
+  expectNear(floats(nn::attention(q, k, v)), expected([](int, int) { return true; }));
+  expectNear(floats(nn::attention(q, k, v, /*causal=*/true)), expected([](int i, int j) { return j <= i + 2; }));
+  const Tensor mask = Tensor::from({1, 0, 1, 0, 1}) > 0;
+  expectNear(floats(nn::attention(q, k, v, false, mask)), expected([](int, int j) { return j % 2 == 0; }));
+}
+
+TEST_P(NNTest, HeadsShareGroups) {
+  nn::Draws draws(4);
+  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2, .causal = true}, draws);
+  EXPECT_EQ(module.key.weight->shape(), (Shape{4, 8}));
+  const Tensor x = draws.uniform({2, 3, 8}, -1, 1);
+  const Tensor y = module(x);
+  ASSERT_EQ(y.shape(), (Shape{2, 3, 8}));
+  // Head by head: heads 0 and 1 read group 0, heads 2 and 3 group 1.
+  const Tensor second = x.select(0, 1);
+  std::vector<Tensor> heads;
+  for (int64_t head = 0; head < 4; ++head) {
+    auto part = [&](const Tensor &all, int64_t at) { return all.slice({{}, {2 * at, 2 * at + 2}}); };
+    heads.push_back(nn::attention(part(module.query(second), head), part(module.key(second), head / 2),
+                                  part(module.value(second), head / 2), true));
+  }
+  const std::vector<float> whole = floats(y.select(0, 1)), parts = floats(module.output(concat(heads, 1)));
+  expectNear(whole, std::vector<double>(parts.begin(), parts.end()));
+  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, draws); }),
+              HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
+}
+
+TEST_P(NNTest, FilesHoldTheParameters) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / (std::string("nn-") + GetParam() + ".safetensors")).string();
+  nn::Draws draws(1), others(2);
+  const Block saved(draws);
+  Block loaded(others);
+  saved.save(path);
+  const Tensor x = Tensor::from({1.f, -2.f, 3.f, 0.f}).reshape({1, 4});
+  EXPECT_NE(floats(saved(x)), floats(loaded(x)));
+  loaded.load(path);
+  EXPECT_EQ(floats(saved(x)), floats(loaded(x)));
+  // A value that was taken is no longer that of the source.
+  saved.scale.set(Tensor::zeros({4}));
+  EXPECT_THAT(floats(*loaded.scale), ElementsAre(1, 1, 1, 1));
+  NamedTensors state = nn::loadTensors(path);
+  state.erase("norm.bias");
+  state["norm.weight"] = Tensor::ones({5});
+  state["tail"] = Tensor::ones({5});
+  EXPECT_THAT(refusal([&] { loaded.load(state); }), HasSubstr("NNTest.cpp:"));
+  EXPECT_THAT(refusal([&] { loaded.load(state); }),
+              HasSubstr("the module's state: the tensors do not fit: 'norm.bias' is missing, 'norm.weight' is f32[5], not "
+                        "f32[4], 'tail' is superfluous"));
+  std::filesystem::remove(path);
+  EXPECT_THAT(refusal([&] { loaded.load(path); }), HasSubstr(path));
+}
+
+TEST_P(NNTest, NamesAreRefused) {
+  struct Twice : nn::Module {
+    explicit Twice(const char *name) {
+      add("a", Tensor::ones({1}));
+      add(name, nn::LayerNorm(2));
+    }
+  };
+  EXPECT_THAT(refusal([] { Twice("a"); }), HasSubstr("module: there are two parameters or children of the name 'a'"));
+  EXPECT_THAT(refusal([] { Twice("b.c"); }), HasSubstr("module: 'b.c' is no name: it is empty or has a dot"));
+  EXPECT_THAT(refusal([] { Twice(""); }), HasSubstr("module: '' is no name"));
+}
+
+TEST_P(NNTest, TheGradientReachesEveryParameter) {
+  nn::Draws draws(8);
+  const nn::MultiheadAttention module(4, {.heads = 2, .causal = true}, draws);
+  const nn::Mlp mlp(4, 8, draws);
+  const nn::Embedding embedding(6, 4, draws);
+  Parameters all = module.parameters();
+  for (const nn::Module *more : {static_cast<const nn::Module *>(&mlp), static_cast<const nn::Module *>(&embedding)})
+    for (const NamedParameter &named : more->parameters())
+      all.push_back(named);
+  const Tensor y = pow(mlp(module(embedding(Tensor::from({1, 5, 2})))), 2).sum();
+  std::vector<Tensor> sizes;
+  for (const Tensor &g : gradient(y, valuesOf(all)))
+    sizes.push_back(g.abs().sum());
+  realize(sizes);
+  for (size_t i = 0; i < all.size(); ++i) {
+    // Softmax does not see what all scores of a row have in common.
+    if (all[i].name == "key.bias")
+      EXPECT_NEAR(sizes[i].item<float>(), 0, 1e-5);
+    else
+      EXPECT_GT(sizes[i].item<float>(), 1e-4) << all[i].name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, NNTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
+
+//===----------------------------------------------------------------------===//
+// The program of docs/nn.md on the digits
+//===----------------------------------------------------------------------===//
+
+static std::string textOf(const std::string &file) {
+  std::ifstream stream(std::string(ZYX_TEST_SOURCES) + "/" + file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+TEST_P(Training, LearnsDigits) {
+  const NamedTensors digits = nn::loadTensors(std::string(ZYX_TEST_SOURCES) + "/examples/digits.safetensors");
+  const Tensor images = (digits.at("images").reshape({-1, 64}).cast(DType::F32) / 16).realize();
+  const Tensor &labels = digits.at("labels");
+  const Tensor train = images.slice({{0, 1000}}).detach(), target = labels.slice({{0, 1000}}).detach();
+  const uint64_t before = context.counters().runs, hits = context.counters().hits, launches = context.counters().launches;
+  float accuracy = 0, again = 0;
+  const int steps = 100;
+  const double loss = trainExample(train, target, steps, accuracy, images.slice({{1000}}), labels.slice({{1000}}));
+  EXPECT_LT(loss, 0.15);
+  EXPECT_GT(accuracy, 0.88f);
+  // One program for all steps, and one that classifies.
+  const ContextCounters counters = context.counters();
+  EXPECT_EQ(counters.runs - before, uint64_t(steps) + 1);
+  EXPECT_EQ(counters.hits - hits, uint64_t(steps) - 1);
+  RecordProperty("launches_per_step", std::to_string((counters.launches - launches) / steps));
+  RecordProperty("accuracy", std::to_string(accuracy));
+  EXPECT_EQ(trainExample(train, target, steps, again, images.slice({{1000}}), labels.slice({{1000}})), loss);
+  EXPECT_EQ(again, accuracy);
+}
+
+TEST(Manual, HoldsTheProgram) {
+  const std::string example = textOf("test/unit/NN/Example.cpp"), ruler = "//===---";
+  const size_t begin = example.find("#include"), end = example.find(ruler, begin);
+  ASSERT_TRUE(begin != std::string::npos && end != std::string::npos);
+  EXPECT_THAT(textOf("docs/nn.md"), HasSubstr(example.substr(begin, end - begin)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Training, testing::Values("cpu"),
+                         [](const auto &info) { return std::string(info.param); });

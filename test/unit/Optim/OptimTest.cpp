@@ -1,0 +1,232 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Trajectories.h"
+
+#include "zyx/zyx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace zyx;
+using namespace zyx::optim;
+using testing::HasSubstr;
+
+namespace {
+
+/// On the interpreter and on machine code.
+class OptimTest : public testing::TestWithParam<const char *> {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  bool compiles() const { return GetParam() != std::string("reference"); }
+  Context context{{.device = GetParam()}};
+  ContextScope scope{context};
+};
+
+template <typename F>
+std::string refusal(F &&call) {
+  try {
+    call();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Three parameters and what they are drawn to.
+struct Problem {
+  explicit Problem(DType dtype = DType::F64) {
+    add("w", {2, 3}, {0.5, -1.25, 2, 0.125, -0.75, 3}, dtype);
+    add("b", {2}, {-2, 0.25}, dtype);
+    add("scale", {}, {1.5}, dtype);
+  }
+  void add(const std::string &name, Shape shape, std::vector<double> first, DType dtype) {
+    parameters.push_back({name, Parameter(Tensor::from(first, std::move(shape)).cast(dtype))});
+    starts.push_back(std::move(first));
+  }
+  static double scaleOf(size_t i) { return 0.5 + 0.25 * double(i); }
+  static double goalOf(size_t i) { return double(i) - 0.3; }
+  Tensor loss() const {
+    Tensor total;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Tensor &w = *parameters[i].parameter;
+      const Tensor part = (scaleOf(i) / 2 * pow(w - goalOf(i), 2) + 0.1 * w.sin()).sum();
+      total = total ? total + part : part;
+    }
+    return total;
+  }
+  std::vector<double> values(size_t i) const { return parameters[i].parameter->cast(DType::F64).to<double>(); }
+
+  Parameters parameters;
+  std::vector<std::vector<double>> starts;
+};
+
+struct Case {
+  const char *name;
+  Rule rule;
+};
+std::vector<Case> cases() {
+  return {
+      {"sgd", sgd()},
+      {"sgd momentum", sgd({.momentum = 0.9, .dampening = 0.3, .weightDecay = 0.02})},
+      {"sgd nesterov", sgd({.momentum = 0.8, .nesterov = true})},
+      {"adam", adam({.beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.05})},
+      {"adamw", adamW({.beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.05})},
+      {"rmsprop", rmsprop({.alpha = 0.9, .epsilon = 1e-4})},
+      {"rmsprop centered", rmsprop({.alpha = 0.9, .epsilon = 1e-2, .weightDecay = 0.01, .momentum = 0.5, .centered = true})},
+      {"lion", lion({.beta2 = 0.8, .weightDecay = 0.1})},
+  };
+}
+
+std::vector<double> rates(int steps) {
+  std::vector<double> rates;
+  for (int step = 0; step < steps; ++step)
+    rates.push_back(cosineDecay(0.1, step, 20, 0.01));
+  return rates;
+}
+
+void follow(const Case &of, DType dtype, double tolerance) {
+  SCOPED_TRACE(of.name);
+  const Problem problem(dtype);
+  Optimizer optimizer(problem.parameters, of.rule);
+  const std::vector<double> rate = rates(10);
+  for (size_t step = 0; step < rate.size(); ++step) {
+    optimizer.setLearningRate(rate[step]);
+    optimizer.minimize(problem.loss());
+    for (size_t i = 0; i < problem.parameters.size(); ++i) {
+      const std::vector<double> values = problem.values(i);
+      for (size_t k = 0; k < values.size(); ++k) {
+        const double expected = trajectories::follow(of.name, problem.starts[i][k], Problem::scaleOf(i),
+                                                     Problem::goalOf(i), rate)[step];
+        ASSERT_NEAR(values[k], expected, tolerance) << problem.parameters[i].name << " after step " << step;
+      }
+    }
+  }
+}
+
+} // namespace
+
+TEST_P(OptimTest, StepsAreThoseOfTheFormulas) {
+  for (const Case &of : cases())
+    follow(of, DType::F64, 1e-12);
+}
+
+TEST_P(OptimTest, StepsInSinglePrecision) {
+  const std::vector<Case> all = cases();
+  follow(all[2], DType::F32, 2e-6);
+  follow(all[4], DType::F32, 2e-6);
+  // Computed in f32, kept in bf16: within roundings of each of the steps.
+  follow(all[0], DType::BF16, 0.03);
+}
+
+TEST_P(OptimTest, AStepIsOneProgramWhateverItsNumbers) {
+  const Problem problem;
+  Optimizer optimizer(problem.parameters, adamW());
+  for (int step = 0; step < 5; ++step) {
+    optimizer.setLearningRate(0.1 / (step + 1));
+    const Tensor loss = problem.loss();
+    const uint64_t runs = context.counters().runs;
+    optimizer.minimize(loss);
+    EXPECT_TRUE(loss.isRealized());
+    EXPECT_EQ(context.counters().runs, runs + 1);
+  }
+  EXPECT_EQ(optimizer.steps(), 5);
+  if (compiles())
+    EXPECT_GE(context.counters().hits, 4u);
+}
+
+TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
+  const Problem problem;
+  Optimizer optimizer({Group{{problem.parameters[0]}, sgd({.learningRate = 0.1})},
+                       Group{{problem.parameters[1], problem.parameters[2]}, lion({.beta2 = 0.8, .weightDecay = 0.1})}});
+  optimizer.setLearningRate(1, 0.05);
+  EXPECT_EQ(optimizer.learningRate(0), 0.1);
+  for (int step = 0; step < 3; ++step)
+    optimizer.minimize(problem.loss());
+  EXPECT_NEAR(problem.values(0)[1], trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1, .1, .1})[2], 1e-12);
+  EXPECT_NEAR(problem.values(1)[0], trajectories::follow("lion", -2, Problem::scaleOf(1), Problem::goalOf(1), {.05, .05, .05})[2], 1e-12);
+}
+
+TEST_P(OptimTest, WhatIsRestoredGoesOnBitForBit) {
+  const Rule rule = adam({.learningRate = 0.03});
+  const Problem straight(DType::F32);
+  Optimizer first(straight.parameters, rule);
+  for (int step = 0; step < 3; ++step)
+    first.minimize(straight.loss());
+  first.setLearningRate(0.07);
+  const NamedTensors state = first.state();
+  const Problem resumed(DType::F32);
+  for (size_t i = 0; i < 3; ++i)
+    resumed.parameters[i].parameter.set(*straight.parameters[i].parameter);
+  for (int step = 0; step < 3; ++step)
+    first.minimize(straight.loss());
+
+  Optimizer second(resumed.parameters, rule);
+  second.restore(state);
+  EXPECT_EQ(second.steps(), 3);
+  for (int step = 0; step < 3; ++step)
+    second.minimize(resumed.loss());
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(straight.parameters[i].parameter->bytes(), resumed.parameters[i].parameter->bytes());
+  for (const auto &[name, tensor] : first.state())
+    EXPECT_EQ(tensor.bytes(), second.state().at(name).bytes()) << name;
+}
+
+TEST_P(OptimTest, ClipsByTheGlobalNorm) {
+  const Tensor a = Tensor::from({3.f, 0.f}), b = Tensor::from({4.f});
+  const Clipped smaller = clipByGlobalNorm(std::vector{a, b}, 1);
+  EXPECT_EQ(smaller.norm.item<float>(), 5);
+  EXPECT_NEAR(smaller.gradients[0].to<float>()[0], 0.6, 1e-6);
+  EXPECT_NEAR(smaller.gradients[1].to<float>()[0], 0.8, 1e-6);
+  const Clipped same = clipByGlobalNorm(std::vector{a, b}, 10);
+  EXPECT_EQ(same.gradients[1].to<float>()[0], 4);
+}
+
+TEST_P(OptimTest, Refusals) {
+  const Problem problem;
+  const Parameters &p = problem.parameters;
+  EXPECT_THAT(refusal([&] { Optimizer({p[0], p[0]}, sgd()); }), HasSubstr("optimizer: 'w' and 'w' are one parameter or of one name"));
+  EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter()}}, sgd()); }), HasSubstr("optimizer: there is no parameter in the place of 'x'"));
+  EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter(Tensor::from({1, 2}))}}, sgd()); }),
+              HasSubstr("optimizer: 'x' is of type i32[2], not of floats"));
+  Optimizer optimizer(p, adam());
+  EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[0].parameter}); }), HasSubstr("optimizer: 1 gradients for 3 parameters"));
+  EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[1].parameter, *p[1].parameter, *p[1].parameter}); }),
+              HasSubstr("optimizer: the gradient of 'w', f64[2, 3], is of type f64[2]"));
+  EXPECT_THAT(refusal([&] { p[0].parameter.set(*p[1].parameter); }),
+              HasSubstr("a parameter of type f64[2, 3] does not become one of type f64[2]"));
+  EXPECT_THAT(refusal([&] { clipByGlobalNorm({}, 1); }), HasSubstr("clipByGlobalNorm: there are no gradients"));
+  NamedTensors state = optimizer.state();
+  state.erase("w.m");
+  state["b.v"] = Tensor::from({1.f});
+  state["more"] = Tensor::from({1.f});
+  EXPECT_THAT(refusal([&] { optimizer.restore(state); }),
+              HasSubstr("the optimizer's state: the tensors do not fit: 'b.v' is f32[1], not f64[2], 'w.m' is missing, "
+                        "'more' is superfluous"));
+  Rule wrong;
+  wrong.numbers = [](double, int64_t) { return std::vector<double>{}; };
+  wrong.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) { return value.sum(); };
+  Optimizer broken(p, wrong);
+  EXPECT_THAT(refusal([&] { broken.minimize(problem.loss()); }),
+              HasSubstr("optimizer: the rule makes 'w', f64[2, 3], a tensor of shape []"));
+  EXPECT_EQ(problem.values(0), problem.starts[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, OptimTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
+
+TEST(Schedules, AreFunctionsOfTheStep) {
+  EXPECT_EQ(stepDecay(1, 9, 10, 0.5), 1);
+  EXPECT_EQ(stepDecay(1, 20, 10, 0.5), 0.25);
+  EXPECT_EQ(exponentialDecay(2, 3, 0.5), 0.25);
+  EXPECT_EQ(cosineDecay(1, 0, 10, 0.2), 1);
+  EXPECT_NEAR(cosineDecay(1, 5, 10, 0.2), 0.6, 1e-15);
+  EXPECT_EQ(cosineDecay(1, 11, 10, 0.2), 0.2);
+  EXPECT_EQ(linearWarmup(1, 0, 4), 0.25);
+  EXPECT_EQ(linearWarmup(1, 3, 4), 1);
+  EXPECT_EQ(linearWarmup(1, 0, 0), 1);
+}

@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Trajectories.h"
+
+#include <cmath>
+#include <cstdlib>
+
+double trajectories::slope(double w, double scale, double goal) { return scale * (w - goal) + 0.1 * std::cos(w); }
+
+std::vector<double> trajectories::follow(const std::string &optimizer, double w, double scale, double goal,
+                                         const std::vector<double> &rates) {
+  std::vector<double> path;
+  double velocity = 0, first = 0, second = 0, average = 0, power1 = 1, power2 = 1;
+  for (size_t i = 0; i < rates.size(); ++i) {
+    const double rate = rates[i];
+    double g = slope(w, scale, goal);
+    if (optimizer == "sgd") {
+      w -= rate * g;
+    } else if (optimizer == "sgd momentum") {
+      // momentum 0.9, dampening 0.3, weight decay 0.02
+      g += 0.02 * w;
+      velocity = i == 0 ? g : 0.9 * velocity + 0.7 * g;
+      w -= rate * velocity;
+    } else if (optimizer == "sgd nesterov") {
+      // momentum 0.8
+      velocity = i == 0 ? g : 0.8 * velocity + g;
+      w -= rate * (g + 0.8 * velocity);
+    } else if (optimizer == "adam" || optimizer == "adamw") {
+      // beta 0.9 and 0.95, epsilon 1e-6, weight decay 0.05
+      if (optimizer == "adam")
+        g += 0.05 * w;
+      else
+        w -= rate * 0.05 * w;
+      power1 *= 0.9;
+      power2 *= 0.95;
+      first = 0.9 * first + 0.1 * g;
+      second = 0.95 * second + 0.05 * g * g;
+      w -= rate * (first / (1 - power1)) / (std::sqrt(second / (1 - power2)) + 1e-6);
+    } else if (optimizer == "rmsprop") {
+      // alpha 0.9, epsilon 1e-4
+      second = 0.9 * second + 0.1 * g * g;
+      w -= rate * g / (std::sqrt(second) + 1e-4);
+    } else if (optimizer == "rmsprop centered") {
+      // alpha 0.9, epsilon 1e-2, weight decay 0.01, momentum 0.5
+      g += 0.01 * w;
+      second = 0.9 * second + 0.1 * g * g;
+      average = 0.9 * average + 0.1 * g;
+      velocity = 0.5 * velocity + g / (std::sqrt(second - average * average) + 1e-2);
+      w -= rate * velocity;
+    } else if (optimizer == "lion") {
+      // beta 0.9 and 0.8, weight decay 0.1
+      const double direction = 0.9 * first + 0.1 * g;
+      w -= rate * ((direction > 0) - (direction < 0) + 0.1 * w);
+      first = 0.8 * first + 0.2 * g;
+    } else {
+      std::abort();
+    }
+    path.push_back(w);
+  }
+  return path;
+}
