@@ -9,6 +9,7 @@
 #include "zyx/NN/Layers.h"
 #include "zyx/NN/Module.h"
 #include "zyx/Optim/Optimizer.h"
+#include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Functions.h"
 #include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"

@@ -1,0 +1,59 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+/// Convolutions and pooling along one to three dimensions, with channels before positions:
+/// [batch, channels, positions...].
+#ifndef ZYX_TENSOR_CONVOLUTION_H
+#define ZYX_TENSOR_CONVOLUTION_H
+
+#include "zyx/Tensor/Tensor.h"
+
+namespace zyx {
+
+/// Of windows. Each member has a number per dimension of positions, one for all of them, or none, which
+/// stands for the default.
+struct WindowOptions {
+  /// Steps from one window to the next; 1, for pooling the extent of a window.
+  Dims stride = {};
+  /// Elements before and behind each dimension: 0 for convolutions and averages, smaller than all others
+  /// for maxima.
+  Dims padding = {};
+  /// Steps from one element of a window to the next; 1.
+  Dims dilation = {};
+};
+
+struct ConvolutionOptions : WindowOptions {
+  /// Channels and filters fall into so many groups, which do not see each other.
+  int64_t groups = 1;
+};
+
+struct TransposedConvolutionOptions : ConvolutionOptions {
+  /// Positions more at the end of each dimension; 0.
+  Dims outputPadding = {};
+};
+
+struct AverageOptions : WindowOptions {
+  /// Whether padding counts as elements; else a sum is divided by the number of real ones.
+  bool countPadding = true;
+};
+
+/// x [batch, channels, positions...], filters [outputs, channels / groups, window...], bias [outputs] or no
+/// tensor; [batch, outputs, windows...]. Filters are not flipped. f16 and bf16 accumulate in f32, small
+/// integers in 32 bits, as in matmul().
+Tensor convolution(const Tensor &x, const Tensor &filters, const Tensor &bias = {}, ConvolutionOptions options = {},
+                   Place where = Place::current());
+/// What convolution() of these options makes of its operand's gradient: filters [channels, outputs / groups,
+/// window...]. An extent becomes (extent - 1) * stride - 2 * padding + dilation * (window - 1) + 1 +
+/// outputPadding.
+Tensor transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias = {},
+                             TransposedConvolutionOptions options = {}, Place where = Place::current());
+
+/// The largest elements of windows along the last dimensions, as many as `window` has extents.
+Tensor maxPool(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
+/// Averages of windows of floats; f16 and bf16 are added up in f32.
+Tensor avgPool(const Tensor &x, Dims window, AverageOptions options = {}, Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_CONVOLUTION_H
