@@ -6,8 +6,11 @@
 #ifndef ZYX_ZYX_H
 #define ZYX_ZYX_H
 
+#include "zyx/NN/Attention.h"
 #include "zyx/NN/Layers.h"
 #include "zyx/NN/Module.h"
+#include "zyx/NN/Norms.h"
+#include "zyx/NN/Recurrent.h"
 #include "zyx/Optim/Optimizer.h"
 #include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Functions.h"

@@ -12,14 +12,20 @@ using namespace zyx::nn;
 /// Children are nodes, so that modules can be moved.
 struct Module::Node {
   bool training = true;
-  Parameters parameters;
+  Parameters parameters, buffers;
   std::vector<std::pair<std::string, std::shared_ptr<Node>>> children;
 
-  void collect(const std::string &prefix, Parameters &into) const {
-    for (const NamedParameter &own : parameters)
+  void collect(Parameters Node::*which, const std::string &prefix, Parameters &into) const {
+    for (const NamedParameter &own : this->*which)
       into.push_back({prefix + own.name, own.parameter});
     for (const auto &[name, child] : children)
-      child->collect(prefix + name + ".", into);
+      child->collect(which, prefix + name + ".", into);
+  }
+  Parameters everything() const {
+    Parameters all;
+    collect(&Node::parameters, "", all);
+    collect(&Node::buffers, "", all);
+    return all;
   }
   void train(bool on) {
     training = on;
@@ -28,8 +34,9 @@ struct Module::Node {
   }
   void expectFree(const std::string &name, const Place &where) const {
     bool isTaken = false;
-    for (const NamedParameter &own : parameters)
-      isTaken |= own.name == name;
+    for (const Parameters *own : {&parameters, &buffers})
+      for (const NamedParameter &named : *own)
+        isTaken |= named.name == name;
     for (const auto &[other, child] : children)
       isTaken |= other == name;
     if (isTaken)
@@ -46,6 +53,11 @@ Parameter Module::add(std::string name, const Tensor &first, Place where) {
   return node->parameters.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
 }
 
+Parameter Module::addBuffer(std::string name, const Tensor &first, Place where) {
+  node->expectFree(name, where);
+  return node->buffers.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
+}
+
 void Module::adopt(std::string name, const Module &child, const Place &where) {
   node->expectFree(name, where);
   node->children.emplace_back(std::move(name), child.node);
@@ -53,7 +65,13 @@ void Module::adopt(std::string name, const Module &child, const Place &where) {
 
 Parameters Module::parameters() const {
   Parameters all;
-  node->collect("", all);
+  node->collect(&Node::parameters, "", all);
+  return all;
+}
+
+Parameters Module::buffers() const {
+  Parameters all;
+  node->collect(&Node::buffers, "", all);
   return all;
 }
 
@@ -62,7 +80,7 @@ bool Module::isTraining() const { return node->training; }
 
 NamedTensors Module::state() const {
   NamedTensors state;
-  for (const auto &[name, parameter] : parameters())
+  for (const auto &[name, parameter] : node->everything())
     state[name] = *parameter;
   return state;
 }
@@ -70,10 +88,10 @@ NamedTensors Module::state() const {
 void Module::load(const NamedTensors &given, Place where) {
   expectNames(state(), given, "the module's state", where);
   std::vector<Tensor> values;
-  for (const auto &[name, parameter] : parameters())
+  for (const auto &[name, parameter] : node->everything())
     values.push_back(copyTo(parameter->context(), given.at(name), where));
   size_t i = 0;
-  for (const auto &[name, parameter] : parameters())
+  for (const auto &[name, parameter] : node->everything())
     parameter.set(std::move(values[i++]), where);
 }
 

@@ -173,8 +173,10 @@ void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> 
   ++step_;
 }
 
-void Optimizer::minimize(const Tensor &loss, Place where) {
-  step(gradient(loss, valuesOf(all), where), {&loss, 1}, where);
+void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place where) {
+  std::vector<Tensor> others = valuesOf(besides);
+  others.push_back(loss);
+  step(gradient(loss, valuesOf(all), where), others, where);
 }
 
 NamedTensors Optimizer::state() const {
@@ -228,6 +230,9 @@ Clipped zyx::optim::clipByGlobalNorm(std::span<const Tensor> gradients, double m
 }
 
 double zyx::optim::stepDecay(double rate, int64_t step, int64_t every, double factor) {
+  if (every <= 0)
+    throw Error(Status::invalidArgument("stepDecay: a rate does not change every " + std::to_string(every) + " steps"),
+                Place::current());
   return rate * std::pow(factor, static_cast<double>(step / every));
 }
 double zyx::optim::exponentialDecay(double rate, int64_t step, double factor) {

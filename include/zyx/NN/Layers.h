@@ -42,58 +42,6 @@ public:
   Parameter weight;
 };
 
-/// (x - mean) / sqrt(variance + epsilon) weight + bias over the last dimension, with the variance of the
-/// elements themselves (no correction). Computed in f32 at least.
-class LayerNorm : public Module {
-public:
-  explicit LayerNorm(int64_t width, double epsilon = 1e-5, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
-  Parameter weight, bias;
-
-private:
-  double epsilon;
-};
-
-/// x / sqrt(mean of squares + epsilon) weight over the last dimension. Computed in f32 at least.
-class RmsNorm : public Module {
-public:
-  explicit RmsNorm(int64_t width, double epsilon = 1e-6, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
-  Parameter weight;
-
-private:
-  double epsilon;
-};
-
-/// Attention of `queries` to `keys` and `values`: [..., heads, rows, width]; softmax of the products over
-/// sqrt(width). `mask` broadcasts to [..., heads, rows of queries, rows of keys] and is true where a query may
-/// look; `causal` lets row i look at rows up to i + (rows of keys - rows of queries). A query that may look
-/// nowhere gives NaN.
-Tensor attention(const Tensor &queries, const Tensor &keys, const Tensor &values, bool causal = false,
-                 const Tensor &mask = {}, Place where = Place::current());
-
-struct AttentionOptions {
-  int64_t heads = 1;
-  /// Of keys and values, where several heads of queries share one; 0 = as many as `heads`.
-  int64_t groups = 0;
-  bool causal = false, hasBias = true;
-};
-/// Attention with learned projections: [..., rows, width] to the same. Children query, key, value, output.
-class MultiheadAttention : public Module {
-public:
-  MultiheadAttention(int64_t width, AttentionOptions options, Draws &draws, Place where = Place::current());
-  /// To itself.
-  Tensor operator()(const Tensor &x) const { return (*this)(x, x); }
-  /// Of x to `memory`.
-  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
-
-private:
-  AttentionOptions options;
-
-public:
-  Linear query, key, value, output;
-};
-
 /// Linear to `hidden`, GELU, Linear back. Children in, out.
 class Mlp : public Module {
 public:

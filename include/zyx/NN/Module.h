@@ -27,9 +27,11 @@ public:
 
   /// Its own first, then those of its children, by dotted names such as "in.weight".
   Parameters parameters() const;
-  /// Values by those names.
+  /// What a module keeps besides, and no optimizer moves: running means and the like.
+  Parameters buffers() const;
+  /// Values of both by those names.
   NamedTensors state() const;
-  /// Takes the values of all parameters. Refuses what is missing, superfluous or of another type, and then
+  /// Takes all values. Refuses what is missing, superfluous or of another type, and then
   /// changes nothing.
   void load(const NamedTensors &state, Place where = Place::current());
   /// As a safetensors file.
@@ -44,6 +46,7 @@ public:
 protected:
   /// Declares a parameter that begins with this value. A name has no dots and is taken once.
   Parameter add(std::string name, const Tensor &first, Place where = Place::current());
+  Parameter addBuffer(std::string name, const Tensor &first, Place where = Place::current());
   /// Declares a child, which is returned.
   template <std::derived_from<Module> M>
   M add(std::string name, M child, Place where = Place::current()) {

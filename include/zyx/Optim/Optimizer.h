@@ -85,8 +85,9 @@ public:
   /// Takes one step by the gradients of parameters(), in their order. Parameters, state and the tensors of
   /// `besides` (a loss, say) are computed in one program. After a failure nothing has changed.
   void step(std::span<const Tensor> gradients, std::span<const Tensor> besides = {}, Place where = Place::current());
-  /// Takes one step down the gradient of a loss, which is computed with it.
-  void minimize(const Tensor &loss, Place where = Place::current());
+  /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `besides`, such as
+  /// buffers of a model.
+  void minimize(const Tensor &loss, const Parameters &besides = {}, Place where = Place::current());
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
   /// "<parameter>.<what>". What is restored goes on bit for bit.

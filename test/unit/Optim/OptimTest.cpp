@@ -222,6 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, OptimTest, testing::Values("reference", "cpu")
 TEST(Schedules, AreFunctionsOfTheStep) {
   EXPECT_EQ(stepDecay(1, 9, 10, 0.5), 1);
   EXPECT_EQ(stepDecay(1, 20, 10, 0.5), 0.25);
+  EXPECT_THAT(refusal([] { stepDecay(1, 1, 0, 0.5); }), HasSubstr("stepDecay: a rate does not change every 0 steps"));
   EXPECT_EQ(exponentialDecay(2, 3, 0.5), 0.25);
   EXPECT_EQ(cosineDecay(1, 0, 10, 0.2), 1);
   EXPECT_NEAR(cosineDecay(1, 5, 10, 0.2), 0.6, 1e-15);

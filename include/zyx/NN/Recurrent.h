@@ -1,0 +1,45 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_NN_RECURRENT_H
+#define ZYX_NN_RECURRENT_H
+
+#include "zyx/NN/Layers.h"
+
+namespace zyx::nn {
+
+/// Steps [steps, batch, in] to [steps, batch, hidden], from zeros. Formulas are in pieces of i = weight_ih x + bias_ih
+/// and h' = weight_hh h + bias_hh, which have `hidden` elements each. Parameters begin uniform in
+/// +-1 / sqrt(hidden). Every step is a part of the program of its own.
+class Recurrent : public Module {
+public:
+  Parameter inputWeight, hiddenWeight, inputBias, hiddenBias;
+
+protected:
+  Recurrent(int64_t pieces, int64_t in, int64_t hidden, Draws &draws, const Place &where);
+  /// i for all steps, and h' for one.
+  Tensor inputs(const Tensor &x, const Place &where) const;
+  Tensor fed(const Tensor &h) const;
+  /// [batch, hidden].
+  Tensor zeros(const Tensor &x) const;
+};
+
+/// r = sigmoid(i0 + h'0), z = sigmoid(i1 + h'1), n = tanh(i2 + r h'2); h = (1 - z) n + z h.
+class Gru : public Recurrent {
+public:
+  Gru(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(3, in, hidden, draws, where) {}
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
+};
+
+/// Gates sigmoid(i0 + h'0), sigmoid(i1 + h'1), tanh(i2 + h'2), sigmoid(i3 + h'3) are in, forget, cell, out;
+/// c = forget c + in cell, h = out tanh(c).
+class Lstm : public Recurrent {
+public:
+  Lstm(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(4, in, hidden, draws, where) {}
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
+};
+
+} // namespace zyx::nn
+
+#endif // ZYX_NN_RECURRENT_H

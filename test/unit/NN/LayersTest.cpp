@@ -1,0 +1,215 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Norms with buffers, positions, recurrent layers and blocks, beside loops over single numbers.
+//===----------------------------------------------------------------------===//
+#include "zyx/zyx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace zyx;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class LayersTest : public testing::TestWithParam<const char *> {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  Context context{{.device = GetParam()}};
+  ContextScope scope{context};
+  nn::Draws draws{11};
+};
+
+template <typename F>
+std::string refusal(F &&call) {
+  try {
+    call();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
+
+void expectNear(const std::vector<float> &values, const std::vector<double> &expected, double tolerance = 4e-6) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance) << i;
+}
+
+/// Mean and variance of the elements of x for which `in` is true.
+std::pair<double, double> moments(const std::vector<float> &x, const std::function<bool(size_t)> &in, double correction) {
+  double sum = 0, squares = 0, count = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (in(i))
+      sum += x[i], ++count;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (in(i))
+      squares += (x[i] - sum / count) * (x[i] - sum / count);
+  return {sum / count, squares / (count - correction)};
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+} // namespace
+
+TEST_P(LayersTest, GroupNormIsItsFormula) {
+  nn::GroupNorm norm(2, 4);
+  norm.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f})}, {"bias", Tensor::from({0.f, 1.f, 0.f, -1.f})}});
+  const Tensor given = draws.uniform({2, 4, 3}, -1, 3);
+  const std::vector<float> x = floats(given);
+  std::vector<double> expected;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto [mean, variance] = moments(x, [&](size_t k) { return k / 6 == i / 6; }, 0);
+    const size_t channel = i / 3 % 4;
+    const double bias[] = {0, 1, 0, -1};
+    expected.push_back((x[i] - mean) / std::sqrt(variance + 1e-5) * double(channel + 1) + bias[channel]);
+  }
+  expectNear(floats(norm(given)), expected);
+  EXPECT_THAT(refusal([] { nn::GroupNorm(3, 4); }), HasSubstr("GroupNorm: 4 channels do not fall into 3 groups"));
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2, 3})); }), HasSubstr("GroupNorm: a tensor of shape [2, 3] is not [batch, 4, positions...]"));
+}
+
+TEST_P(LayersTest, BatchNormKeepsRunningMoments) {
+  nn::BatchNorm norm(2);
+  EXPECT_EQ(norm.parameters().size(), 2u);
+  EXPECT_EQ(norm.buffers()[0].name, "running_mean");
+  EXPECT_EQ(norm.state().size(), 4u);
+  const Tensor given = draws.uniform({3, 2, 2}, -1, 3);
+  const std::vector<float> x = floats(given);
+  std::vector<double> trained, later;
+  double mean[2], variance[2];
+  for (size_t channel = 0; channel < 2; ++channel) {
+    auto mine = [&](size_t k) { return k / 2 % 2 == channel; };
+    mean[channel] = 0.1 * moments(x, mine, 1).first;
+    variance[channel] = 0.9 + 0.1 * moments(x, mine, 1).second;
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t channel = i / 2 % 2;
+    const auto [m, v] = moments(x, [&](size_t k) { return k / 2 % 2 == channel; }, 0);
+    trained.push_back((x[i] - m) / std::sqrt(v + 1e-5));
+    later.push_back((x[i] - mean[channel]) / std::sqrt(variance[channel] + 1e-5));
+  }
+  expectNear(floats(norm(given)), trained);
+  expectNear(floats(*norm.runningMean), {mean[0], mean[1]});
+  expectNear(floats(*norm.runningVar), {variance[0], variance[1]});
+  norm.eval();
+  expectNear(floats(norm(given)), later);
+  expectNear(floats(*norm.runningMean), {mean[0], mean[1]});
+  norm.train();
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({1, 2})); }),
+              HasSubstr("BatchNorm: a tensor of shape [1, 2] has one element per channel, which has no variance to train with"));
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2})); }), HasSubstr("BatchNorm: a tensor of shape [2] is not [batch, 2, positions...]"));
+}
+
+TEST_P(LayersTest, StepsComputeBuffersInTheSameProgram) {
+  const nn::Sequential model(nn::Linear(3, 4, draws), nn::BatchNorm(4), nn::Linear(4, 1, draws));
+  optim::Optimizer optimizer(model.parameters(), optim::sgd({.learningRate = 0.1}));
+  const Tensor x = draws.uniform({8, 3}, -1, 1);
+  for (int step = 0; step < 3; ++step) {
+    optimizer.minimize(pow(model(x) - 1, 2).mean(), model.buffers());
+    for (const NamedParameter &buffer : model.buffers())
+      EXPECT_TRUE(buffer.parameter->isRealized()) << buffer.name;
+  }
+  EXPECT_EQ(context.counters().runs, 3u);
+  EXPECT_EQ(context.counters().hits, 2u);
+}
+
+TEST_P(LayersTest, RotaryTurnsPairs) {
+  const Tensor x = draws.uniform({2, 3, 4}, -1, 1), positions = Tensor::from({5, 0, 2});
+  const std::vector<float> given = floats(x);
+  std::vector<double> expected(given.size());
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t i = 0; i < 2; ++i) {
+      const double angle = std::vector<double>{5, 0, 2}[row % 3] * std::pow(100, -2 * double(i) / 4);
+      const double a = given[row * 4 + i], b = given[row * 4 + i + 2];
+      expected[row * 4 + i] = a * std::cos(angle) - b * std::sin(angle);
+      expected[row * 4 + i + 2] = b * std::cos(angle) + a * std::sin(angle);
+    }
+  expectNear(floats(nn::rotary(x, positions, 100)), expected);
+  // Products depend on distances alone.
+  auto product = [&](int64_t a, int64_t b) {
+    const Tensor q = x.slice({{0, 1}, {0, 1}}), k = x.slice({{1}, {1, 2}});
+    return (nn::rotary(q, Tensor::from({a})) * nn::rotary(k, Tensor::from({b}))).sum().item<float>();
+  };
+  EXPECT_NEAR(product(3, 1), product(9, 7), 1e-6);
+  EXPECT_GT(std::abs(product(3, 1) - product(3, 0)), 1e-3);
+  EXPECT_THAT(refusal([&] { nn::rotary(x, Tensor::from({1, 2})); }),
+              HasSubstr("rotary: rows of shape [2, 3, 4] at positions of shape [2] are not [..., rows, even width] and [rows]"));
+  // Turned alike, queries and keys see that the order of what they attend to is another one.
+  const nn::MultiheadAttention module(4, {.heads = 2, .rotary = true}, draws);
+  const Tensor rows = x.select(0, 0);
+  const std::vector<float> forwards = floats(module(rows).select(0, 1)), backwards = floats(module(rows.flip({0})).select(0, 1));
+  EXPECT_NE(forwards, backwards);
+}
+
+TEST_P(LayersTest, Sinusoids) {
+  const Tensor table = nn::sinusoids(3, 4);
+  expectNear(floats(table.select(0, 2)), {std::sin(2), std::cos(2), std::sin(0.02), std::cos(0.02)});
+}
+
+/// Steps of both layers from the formulas of their header, for a batch of 2.
+static std::vector<double> recur(bool isLstm, const nn::Recurrent &module, const std::vector<float> &x, int steps, int in, int hidden) {
+  const std::vector<float> wi = floats(*module.inputWeight), wh = floats(*module.hiddenWeight);
+  const std::vector<float> bi = floats(*module.inputBias), bh = floats(*module.hiddenBias);
+  std::vector<double> h(2 * hidden), c(2 * hidden), result;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<double> next(2 * hidden);
+    for (int b = 0; b < 2; ++b)
+      for (int j = 0; j < hidden; ++j) {
+        double i[4], f[4];
+        for (int k = 0; k < (isLstm ? 4 : 3); ++k) {
+          const int row = k * hidden + j;
+          i[k] = bi[row];
+          f[k] = bh[row];
+          for (int e = 0; e < in; ++e)
+            i[k] += double(wi[row * in + e]) * x[(step * 2 + b) * in + e];
+          for (int e = 0; e < hidden; ++e)
+            f[k] += double(wh[row * hidden + e]) * h[b * hidden + e];
+        }
+        const int at = b * hidden + j;
+        if (isLstm) {
+          c[at] = sigmoid(i[1] + f[1]) * c[at] + sigmoid(i[0] + f[0]) * std::tanh(i[2] + f[2]);
+          next[at] = sigmoid(i[3] + f[3]) * std::tanh(c[at]);
+        } else {
+          const double z = sigmoid(i[1] + f[1]);
+          next[at] = (1 - z) * std::tanh(i[2] + sigmoid(i[0] + f[0]) * f[2]) + z * h[at];
+        }
+      }
+    h = next;
+    result.insert(result.end(), h.begin(), h.end());
+  }
+  return result;
+}
+
+TEST_P(LayersTest, RecurrentLayersAreTheirFormulas) {
+  const Tensor x = draws.uniform({3, 2, 2}, -2, 2);
+  const nn::Gru gru(2, 3, draws);
+  const nn::Lstm lstm(2, 3, draws);
+  EXPECT_EQ(gru(x).shape(), (Shape{3, 2, 3}));
+  expectNear(floats(gru(x)), recur(false, gru, floats(x), 3, 2, 3));
+  expectNear(floats(lstm(x)), recur(true, lstm, floats(x), 3, 2, 3));
+  EXPECT_THAT(refusal([&] { gru(Tensor::ones({3, 2})); }),
+              HasSubstr("Recurrent: a tensor of shape [3, 2] is not [steps, batch, 2], of at least one step"));
+}
+
+TEST_P(LayersTest, BlocksDoNotLookAhead) {
+  const nn::TransformerBlock block(8, {.heads = 2, .causal = true, .rotary = true}, draws);
+  EXPECT_EQ(block.parameters()[2].name, "attention.query.weight");
+  const Tensor x = draws.uniform({4, 8}, -1, 1);
+  const Tensor changed = concat(std::vector{x.slice({{0, 3}}), x.slice({{3}}) + 1});
+  const std::vector<float> before = floats(block(x)), after = floats(block(changed));
+  for (size_t i = 0; i < 24; ++i)
+    EXPECT_EQ(before[i], after[i]) << i;
+  EXPECT_NE(before[24], after[24]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LayersTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
