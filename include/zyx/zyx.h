@@ -7,6 +7,7 @@
 #define ZYX_ZYX_H
 
 #include "zyx/NN/Attention.h"
+#include "zyx/NN/Convolution.h"
 #include "zyx/NN/Layers.h"
 #include "zyx/NN/Module.h"
 #include "zyx/NN/Norms.h"

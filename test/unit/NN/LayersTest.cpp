@@ -211,5 +211,49 @@ TEST_P(LayersTest, BlocksDoNotLookAhead) {
   EXPECT_NE(before[24], after[24]);
 }
 
+TEST_P(LayersTest, ConvolutionsHoldTheirFilters) {
+  nn::Convolution sums(2, 1, {2}, draws, {{.stride = {2}}});
+  EXPECT_EQ(sums.weight->shape(), (Shape{1, 2, 2}));
+  sums.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f}).reshape({1, 2, 2})}, {"bias", Tensor::from({.5f})}});
+  const Tensor x = Tensor::from({1.f, 0.f, 2.f, 1.f, 0.f, 1.f, 1.f, 1.f}).reshape({1, 2, 4});
+  EXPECT_THAT(floats(sums(x)), ElementsAre(1 + 4 + .5f, 2 + 2 + 3 + 4 + .5f));
+  const nn::TransposedConvolution wider(2, 3, {2}, draws, {{{.stride = {2}}}}, /*hasBias=*/false);
+  EXPECT_EQ(wider.weight->shape(), (Shape{2, 3, 2}));
+  EXPECT_EQ(wider.parameters().size(), 1u);
+  EXPECT_EQ(wider(x).shape(), (Shape{1, 3, 8}));
+  const nn::Convolution large(6, 40, {3, 3}, draws, {{}, 2});
+  EXPECT_EQ(large.weight->shape(), (Shape{40, 3, 3, 3}));
+  EXPECT_LE(large.weight->abs().max().item<float>(), 0.19245f);
+  EXPECT_GT(large.weight->abs().max().item<float>(), 0.18f);
+  EXPECT_THAT(refusal([&] { nn::Convolution(3, 4, {3}, draws, {{}, 2}); }),
+              HasSubstr("convolution: channels of 4 and 3 do not fall into 2 groups"));
+}
+
+/// Which of two diagonals is bright, by convolution, batch norm and pooling.
+TEST_P(LayersTest, ConvolutionsLearn) {
+  const int count = 16;
+  std::vector<float> pixels;
+  std::vector<int64_t> classes;
+  for (int image = 0; image < count; ++image) {
+    classes.push_back(image % 2);
+    for (int i = 0; i < 36; ++i)
+      pixels.push_back((image % 2 ? i / 6 == i % 6 : i / 6 == 5 - i % 6) ? 1.f : 0.1f * float((i * 7 + image * 5) % 11));
+  }
+  const Tensor images = Tensor::from(pixels, {count, 1, 6, 6}), labels = Tensor::from(classes, {count});
+  nn::Sequential model(nn::Convolution(1, 4, {3, 3}, draws), nn::BatchNorm(4),
+                       [](const Tensor &x) { return maxPool(x.relu(), {2, 2}).flatten(1); }, nn::Linear(16, 2, draws));
+  optim::Optimizer optimizer(model.parameters(), optim::adam({.learningRate = 0.05}));
+  const uint64_t hits = context.counters().hits;
+  Tensor loss;
+  for (int step = 0; step < 15; ++step) {
+    loss = crossEntropy(model(images), labels);
+    optimizer.minimize(loss, model.buffers());
+  }
+  EXPECT_EQ(context.counters().hits - hits, 14u);
+  EXPECT_LT(loss.item<float>(), 0.1);
+  model.eval();
+  EXPECT_EQ((model(images).argmax(1) == labels).cast(DType::F32).mean().item<float>(), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, LayersTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });

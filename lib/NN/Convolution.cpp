@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/NN/Convolution.h"
+
+#include <cmath>
+
+using namespace zyx;
+using namespace zyx::nn;
+
+/// Of both kinds: [first, second / groups, window...].
+static Tensor drawFilters(int64_t first, int64_t second, int64_t groups, const Dims &window, Draws &draws, double &bound,
+                          const Place &where) {
+  if (groups <= 0 || first % groups != 0 || second % groups != 0)
+    throw Error(Status::invalidArgument("convolution: channels of " + std::to_string(first) + " and " +
+                                        std::to_string(second) + " do not fall into " + std::to_string(groups) + " groups"),
+                where);
+  Shape shape = {second / groups};
+  shape.insert(shape.end(), window.begin(), window.end());
+  bound = 1 / std::sqrt(static_cast<double>(valueOrThrow(numElements(shape), where)));
+  shape.insert(shape.begin(), first);
+  return draws.uniform(std::move(shape), -bound, bound, where);
+}
+
+nn::Convolution::Convolution(int64_t in, int64_t out, Dims window, Draws &draws, ConvolutionOptions given, bool hasBias,
+                             Place where)
+    : options(std::move(given)) {
+  double bound = 0;
+  weight = add("weight", drawFilters(out, in, options.groups, window, draws, bound, where), where);
+  if (hasBias)
+    bias = add("bias", draws.uniform({out}, -bound, bound, where), where);
+}
+
+nn::TransposedConvolution::TransposedConvolution(int64_t in, int64_t out, Dims window, Draws &draws,
+                                                 TransposedConvolutionOptions given, bool hasBias, Place where)
+    : options(std::move(given)) {
+  double bound = 0;
+  weight = add("weight", drawFilters(in, out, options.groups, window, draws, bound, where), where);
+  if (hasBias)
+    bias = add("bias", draws.uniform({out}, -bound, bound, where), where);
+}
