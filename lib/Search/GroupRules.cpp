@@ -102,6 +102,9 @@ Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange output
   auto space = IterationSpace::compute(ops, outputs);
   if (!space)
     return space.status();
+  // Its tiles would be those of rows.
+  if (space->getContraction() && !space->getAttention() && space->getReduces().size() > 1)
+    return Status::unsupported("a contraction stands alone among reductions");
   ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
   return checkRows(*space, ops, outputs);
 }

@@ -37,6 +37,9 @@ static size_t makePrivate(OpOperand &operand) {
   while (!work.empty()) {
     Value value = work.pop_back_val();
     if (Value leaf = getLeaf(value)) {
+      // Without dimensions it ties none to others, and a pad knows its fill.
+      if (cast<RankedTensorType>(leaf.getType()).getRank() == 0)
+        continue;
       Value &name = names[leaf];
       if (!name)
         name = ReshapeOp::create(builder, owner->getLoc(), leaf.getType(), leaf);

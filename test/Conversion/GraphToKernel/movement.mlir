@@ -81,3 +81,14 @@ func.func @convolution_of_one(%x: tensor<1x3x6x6xf32>, %f: tensor<4x3x3x3xf32>) 
   %6 = graph.reduce add %5 dims = [2, 5, 6] : tensor<1x4x3x4x4x3x3xf32> -> tensor<1x4x4x4xf32>
   return %6 : tensor<1x4x4x4xf32>
 }
+
+// What a gather reads is copied where something else reads it, too; a pad's fill stays known.
+// CHECK-LABEL: kernel.func @gathered_and_read_0
+// CHECK: kernel.return
+func.func @gathered_and_read(%x: tensor<16x2x7xf64>, %i: tensor<1xui8>) -> tensor<15x1x10xf64> {
+  %zero = graph.constant dense<0.0> : tensor<f64>
+  %p = graph.pad %x, %zero low = [-1, -2, 2] high = [0, 1, 1] interior = [0, 0, 0] : tensor<16x2x7xf64> -> tensor<15x1x10xf64>
+  %g = graph.gather %p[%i] dim = 1 : (tensor<15x1x10xf64>, tensor<1xui8>) -> tensor<15x1x10xf64>
+  %m = graph.binary min %g, %p : tensor<15x1x10xf64>
+  return %m : tensor<15x1x10xf64>
+}

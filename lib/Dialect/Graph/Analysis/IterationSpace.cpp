@@ -212,8 +212,6 @@ private:
       if (matchContraction(reduce))
         space.contraction = reduce;
     }
-    if (space.contraction && space.reduces.size() > 1)
-      return Status::unsupported("a contraction stands alone among reductions");
     bool hasRows = !space.reduces.empty();
     for (Value output : outputs) {
       AxisSet set = space.getAxisSet(output);

@@ -46,7 +46,7 @@ public:
   llvm::ArrayRef<Axis> getOperandAxes(ReduceOp op) const { return operandAxes.find(op)->second; }
   const AxisSet &getRowAxes() const { return rowAxes; }
   llvm::ArrayRef<ReduceOp> getReduces() const { return reduces; }
-  /// The only contraction; then there is no other reduce. Null where there is none.
+  /// A contraction among the reduces. Null where there is none, and in an attention.
   ReduceOp getContraction() const { return contraction; }
   /// The attention whose reduces these are, if they are. The row axes are those of its softmax.
   const std::optional<Attention> &getAttention() const { return attention; }
