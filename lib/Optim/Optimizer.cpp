@@ -6,6 +6,7 @@
 
 #include "zyx/Tensor/Tape.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -27,6 +28,16 @@ static Status refusal(const std::string &reason) { return Status::invalidArgumen
 // Rules
 //===----------------------------------------------------------------------===//
 
+/// Tensors of the parameter's shape.
+static auto alike(std::vector<std::string> names) {
+  return [names = std::move(names)](const Shape &shape) {
+    std::vector<Kept> kept;
+    for (const std::string &name : names)
+      kept.push_back({name, shape});
+    return kept;
+  };
+}
+
 static Tensor decayed(const Tensor &gradient, const Tensor &value, double weightDecay) {
   return weightDecay == 0 ? gradient : gradient + weightDecay * value;
 }
@@ -34,7 +45,7 @@ static Tensor decayed(const Tensor &gradient, const Tensor &value, double weight
 Rule zyx::optim::sgd(SgdOptions o) {
   Rule rule{.learningRate = o.learningRate};
   if (o.momentum != 0)
-    rule.state = {"momentum"};
+    rule.state = alike({"momentum"});
   rule.numbers = [o](double rate, int64_t step) { return std::vector<double>{rate, step == 1 ? 1 : 1 - o.dampening}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
     Tensor g = decayed(gradient, value, o.weightDecay);
@@ -48,7 +59,7 @@ Rule zyx::optim::sgd(SgdOptions o) {
 }
 
 static Rule adamLike(AdamOptions o, bool decoupled) {
-  Rule rule{.learningRate = o.learningRate, .state = {"m", "v"}};
+  Rule rule{.learningRate = o.learningRate, .state = alike({"m", "v"})};
   rule.numbers = [o](double rate, int64_t step) {
     const double t = static_cast<double>(step);
     return std::vector<double>{rate / (1 - std::pow(o.beta1, t)), 1 / std::sqrt(1 - std::pow(o.beta2, t)),
@@ -70,11 +81,12 @@ Rule zyx::optim::adamW(AdamWOptions o) {
 }
 
 Rule zyx::optim::rmsprop(RmspropOptions o) {
-  Rule rule{.learningRate = o.learningRate, .state = {"v"}};
+  std::vector<std::string> kept = {"v"};
   if (o.centered)
-    rule.state.push_back("mean");
+    kept.push_back("mean");
   if (o.momentum != 0)
-    rule.state.push_back("momentum");
+    kept.push_back("momentum");
+  Rule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
   rule.numbers = [](double rate, int64_t) { return std::vector<double>{rate}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
     const Tensor g = decayed(gradient, value, o.weightDecay);
@@ -92,7 +104,7 @@ Rule zyx::optim::rmsprop(RmspropOptions o) {
 }
 
 Rule zyx::optim::lion(LionOptions o) {
-  Rule rule{.learningRate = o.learningRate, .state = {"m"}};
+  Rule rule{.learningRate = o.learningRate, .state = alike({"m"})};
   rule.numbers = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
     const Tensor direction = o.beta1 * state[0] + (1 - o.beta1) * gradient;
@@ -100,6 +112,38 @@ Rule zyx::optim::lion(LionOptions o) {
     const Tensor sign = where(direction > 0, 1, where(direction < 0, -1, direction));
     state[0] = o.beta2 * state[0] + (1 - o.beta2) * gradient;
     return (o.weightDecay == 0 ? value : value * numbers[1]) - numbers[0] * sign;
+  };
+  return rule;
+}
+
+Rule zyx::optim::adafactor(AdafactorOptions o) {
+  Rule rule{.learningRate = o.learningRate};
+  rule.state = [](const Shape &shape) {
+    if (shape.size() < 2)
+      return std::vector<Kept>{{"v", shape}};
+    Shape rows = shape, columns = shape;
+    rows.back() = columns[columns.size() - 2] = 1;
+    return std::vector<Kept>{{"rows", rows}, {"columns", columns}};
+  };
+  rule.numbers = [o](double rate, int64_t step) {
+    const double t = static_cast<double>(step), fresh = std::pow(t, o.decay);
+    return std::vector<double>{std::min(rate, 1 / std::sqrt(t)), fresh, 1 - fresh, 1 - rate * o.weightDecay};
+  };
+  rule.update = [o](const Tensor &value, const Tensor &g, std::span<Tensor> state, std::span<const Tensor> numbers) {
+    auto blend = [&](Tensor &kept, const Tensor &fresh) { kept = numbers[2] * kept + numbers[1] * fresh; };
+    auto rms = [](const Tensor &x) { return (x * x).mean().sqrt(); };
+    Tensor v;
+    if (state.size() == 1) {
+      blend(state[0], g * g);
+      v = state[0];
+    } else {
+      blend(state[0], (g * g).mean({-1}, true));
+      blend(state[1], (g * g).mean({-2}, true));
+      v = state[0] * state[1] / maximum(state[0].mean({-2}, true), o.epsilon);
+    }
+    const Tensor move = g / maximum(v, o.epsilon * o.epsilon).sqrt();
+    const Tensor pace = numbers[0] * maximum(rms(value), o.floor) / maximum(rms(move) / o.clip, 1);
+    return (o.weightDecay == 0 ? value : value * numbers[3]) - pace * move;
   };
   return rule;
 }
@@ -124,12 +168,14 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
         if (other.name == named.name || other.parameter == named.parameter)
           throw Error(refusal("'" + other.name + "' and '" + named.name + "' are one parameter or of one name"), where);
       all.push_back(named);
-      const TensorType kept{wide(type.dtype), type.shape};
-      const std::vector<std::byte> zeros(valueOrThrow(byteSize(kept), where));
       const ContextScope scope(named.parameter->context());
-      Slot &slot = slots.emplace_back(Slot{group, {}});
-      for (size_t i = 0; i < groups[group].rule.state.size(); ++i)
-        slot.state.push_back(Tensor::fromBytes(kept, zeros, where));
+      Slot &slot = slots.emplace_back(Slot{group, {}, {}});
+      for (const Kept &kept : groups[group].rule.state(type.shape)) {
+        const TensorType keptType{wide(type.dtype), kept.shape};
+        const std::vector<std::byte> zeros(valueOrThrow(byteSize(keptType), where));
+        slot.names.push_back(named.name + "." + kept.name);
+        slot.state.push_back(Tensor::fromBytes(keptType, zeros, where));
+      }
     }
   }
 }
@@ -186,7 +232,7 @@ NamedTensors Optimizer::state() const {
     state["learning_rate." + std::to_string(group)] = leaf(learningRates[group], DType::F64);
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t k = 0; k < slots[i].state.size(); ++k)
-      state[all[i].name + "." + groups[slots[i].group].rule.state[k]] = slots[i].state[k];
+      state[slots[i].names[k]] = slots[i].state[k];
   return state;
 }
 
@@ -200,8 +246,7 @@ void Optimizer::restore(const NamedTensors &given, Place where) {
   std::vector<Slot> next = slots;
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t k = 0; k < next[i].state.size(); ++k)
-      next[i].state[k] = copyTo(all[i].parameter->context(),
-                                given.at(all[i].name + "." + groups[next[i].group].rule.state[k]), where);
+      next[i].state[k] = copyTo(all[i].parameter->context(), given.at(next[i].names[k]), where);
   slots = std::move(next);
   learningRates = std::move(rates);
   step_ = steps;

@@ -11,12 +11,18 @@
 
 namespace zyx::optim {
 
+/// A tensor that a rule keeps of a parameter, zeros before the first step.
+struct Kept {
+  std::string name;
+  Shape shape;
+};
+
 /// How one parameter goes from step to step. Formulas compute in f32, in f64 for parameters of f64;
 /// state has that dtype, too.
 struct Rule {
   double learningRate = 0;
-  /// What is kept of each parameter, zeros before the first step.
-  std::vector<std::string> state = {};
+  /// What is kept of a parameter of this shape.
+  std::function<std::vector<Kept>(const Shape &)> state = [](const Shape &) { return std::vector<Kept>{}; };
   /// Numbers that depend on the learning rate and the step, which counts from 1. They come to `update` as
   /// tensors of rank 0, so that the program is the same for all of them.
   std::function<std::vector<double>(double learningRate, int64_t step)> numbers = {};
@@ -61,6 +67,17 @@ struct LionOptions {
 };
 Rule lion(LionOptions options = {});
 
+/// Of a matrix, and of each of a stack of matrices, second moments are kept by row and column alone: with share = 1 -
+/// t^decay, r = share r + (1 - share) mean of g g along rows, c the same along columns, v = r c / mean of r; else
+/// v = share v + (1 - share) g g. With rms(x) the root of the mean of x x over the whole tensor:
+/// u = g / sqrt(v), divided by max(1, rms(u) / clip);
+/// w -= learningRate weightDecay w, then w -= min(learningRate, 1 / sqrt(t)) max(floor, rms(w before)) u.
+/// v is at least epsilon epsilon, and the mean of r at least epsilon.
+struct AdafactorOptions {
+  double learningRate = 1e-2, decay = -0.8, floor = 1e-3, clip = 1, weightDecay = 0, epsilon = 0x1p-23;
+};
+Rule adafactor(AdafactorOptions options = {});
+
 /// Parameters that go by one rule.
 struct Group {
   Parameters parameters;
@@ -98,6 +115,7 @@ public:
 private:
   struct Slot {
     size_t group;
+    std::vector<std::string> names;
     std::vector<Tensor> state;
   };
   std::vector<Group> groups;

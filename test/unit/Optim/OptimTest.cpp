@@ -115,6 +115,28 @@ TEST_P(OptimTest, StepsAreThoseOfTheFormulas) {
     follow(of, DType::F64, 1e-12);
 }
 
+TEST_P(OptimTest, AdafactorKeepsRowsAndColumns) {
+  const Problem problem;
+  Optimizer optimizer(problem.parameters, adafactor({.clip = 0.9, .weightDecay = 0.1}));
+  const NamedTensors state = optimizer.state();
+  EXPECT_EQ(state.at("w.rows").shape(), (Shape{2, 1}));
+  EXPECT_EQ(state.at("w.columns").shape(), (Shape{1, 3}));
+  EXPECT_EQ(state.at("b.v").shape(), (Shape{2}));
+  std::vector<double> rate = rates(10);
+  rate.back() = 0.5;
+  for (size_t step = 0; step < rate.size(); ++step) {
+    optimizer.setLearningRate(rate[step]);
+    optimizer.minimize(problem.loss());
+    for (size_t i = 0; i < 3; ++i) {
+      const std::vector<double> &start = problem.starts[i], values = problem.values(i);
+      const std::vector<double> expected = trajectories::followAdafactor(
+          start, i == 0 ? 3 : start.size(), i == 0, Problem::scaleOf(i), Problem::goalOf(i), rate)[step];
+      for (size_t k = 0; k < values.size(); ++k)
+        ASSERT_NEAR(values[k], expected[k], 1e-12) << problem.parameters[i].name << " after step " << step;
+    }
+  }
+}
+
 TEST_P(OptimTest, StepsInSinglePrecision) {
   const std::vector<Case> all = cases();
   follow(all[2], DType::F32, 2e-6);

@@ -61,3 +61,47 @@ std::vector<double> trajectories::follow(const std::string &optimizer, double w,
   }
   return path;
 }
+
+static double rootMeanSquare(const std::vector<double> &x) {
+  double sum = 0;
+  for (double element : x)
+    sum += element * element;
+  return std::sqrt(sum / double(x.size()));
+}
+
+std::vector<std::vector<double>> trajectories::followAdafactor(std::vector<double> w, size_t width, bool isMatrix,
+                                                               double scale, double goal, const std::vector<double> &rates) {
+  std::vector<std::vector<double>> path;
+  const size_t height = w.size() / width;
+  std::vector<double> rows(height), columns(width), moments(w.size());
+  for (size_t step = 0; step < rates.size(); ++step) {
+    const double t = double(step + 1), fresh = std::pow(t, -0.8);
+    std::vector<double> move(w.size());
+    for (size_t i = 0; i < w.size(); ++i)
+      move[i] = slope(w[i], scale, goal);
+    double ofRows = 0;
+    for (size_t row = 0; row < height; ++row) {
+      double sum = 0;
+      for (size_t column = 0; column < width; ++column)
+        sum += move[row * width + column] * move[row * width + column];
+      rows[row] += fresh * (sum / double(width) - rows[row]);
+      ofRows += rows[row] / double(height);
+    }
+    for (size_t column = 0; column < width; ++column) {
+      double sum = 0;
+      for (size_t row = 0; row < height; ++row)
+        sum += move[row * width + column] * move[row * width + column];
+      columns[column] += fresh * (sum / double(height) - columns[column]);
+    }
+    for (size_t i = 0; i < w.size(); ++i) {
+      moments[i] += fresh * (move[i] * move[i] - moments[i]);
+      move[i] /= std::sqrt(isMatrix ? rows[i / width] * columns[i % width] / ofRows : moments[i]);
+    }
+    const double pace = std::fmin(rates[step], 1 / std::sqrt(t)) * std::fmax(1e-3, rootMeanSquare(w)) /
+                        std::fmax(1, rootMeanSquare(move) / 0.9);
+    for (size_t i = 0; i < w.size(); ++i)
+      w[i] = w[i] * (1 - rates[step] * 0.1) - pace * move[i];
+    path.push_back(w);
+  }
+  return path;
+}
