@@ -59,8 +59,10 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
-  else if (options.optimise)
+  else if (options.optimise) {
     passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
+    passes.addPass(schedule::createPackWeightsPass());
+  }
 }
 
 /// Tiles -> loops over scalars and native vectors.

@@ -26,6 +26,18 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "Pack right factors that are weights once for many runs";
+  let description = [{
+    Where a kernel's `block_step` packs the right factor of its dot, and every launch reads a weight there, or
+    what `plan.init` keeps of weights, a kernel of its own copies it into panels, launched in `plan.init`. The
+    dot's kernel then looks through these panels (`Panels.h`), and
+    `-zyx-kernel-lower-tiles` reads them as they lie. Programs along columns get whole panels. The factor
+    is a plain matrix of the type of the sums, and its panels take no more than twice its memory.
+  }];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
+}
+
 def DrawSchedulePass : Pass<"zyx-schedule-draw"> {
   let summary = "Give every kernel of whole tiles a random legal schedule";
   let description = [{

@@ -55,7 +55,8 @@ void lowerMatrixMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStr
   ViewType sumType = op.getSums().getType(), lhsType = op.getLhs().getType(), rhsType = op.getRhs().getType();
   int64_t rows = sumType.getDimSize(0) / 16, columns = sumType.getDimSize(1) / 16;
   int64_t lhsBytes = lhsStride * lhsType.getElementType().getIntOrFloatBitWidth() / 8;
-  int64_t rhsBytes = rhsType.getShape().back() * 4, sumBytes = sumType.getDimSize(1) * 4;
+  int64_t rhsBytes = rhsType.getShape().back() * rhsType.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t sumBytes = sumType.getDimSize(1) * 4;
   std::string instruction = "tdpbf16ps";
   if (!isa<FloatType>(lhsType.getElementType()))
     instruction = std::string("tdpb") + (op.getLhsUnsigned() ? "u" : "s") + (op.getRhsUnsigned() ? "u" : "s") + "d";

@@ -37,6 +37,7 @@ private:
   LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
   LogicalResult lower(MatrixMultiplyOp multiply);
+  LogicalResult lower(PrefetchOp prefetch);
   void fetchAhead(Value from);
   void storePastCaches(Value bits, Value to, unsigned alignment);
   void lower(vector::CreateMaskOp mask);
@@ -456,6 +457,16 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
   return success();
 }
 
+LogicalResult MemoryLowering::lower(PrefetchOp prefetch) {
+  const Place *place = placeOf(prefetch, prefetch.getView());
+  if (!place)
+    return failure();
+  Value from = address(*place, prefetch.getIndices(), prefetch.getView().getType().getElementType());
+  LLVM::Prefetch::create(builder, loc, from, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  prefetch.erase();
+  return success();
+}
+
 /// What a processor fetches ahead by itself ends with a page. The address may be behind the buffer: that of
 /// a prefetch need not exist.
 void MemoryLowering::fetchAhead(Value from) {
@@ -545,6 +556,8 @@ LogicalResult MemoryLowering::run() {
       lowered = lower(store);
     else if (auto multiply = dyn_cast<MatrixMultiplyOp>(op))
       lowered = lower(multiply);
+    else if (auto prefetch = dyn_cast<PrefetchOp>(op))
+      lowered = lower(prefetch);
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op); mask && mask.getType().getRank() == 1)
       lower(mask);
     else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op); mask && mask.getType().getRank() == 1)

@@ -80,7 +80,8 @@ void lowerVectorMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStr
   ViewType sumType = op.getSums().getType();
   int64_t rows = sumType.getDimSize(0), columns = sumType.getDimSize(1), vectors = columns / lanes;
   int64_t factorBytes = op.getLhs().getType().getElementType().getIntOrFloatBitWidth() / 8;
-  int64_t lhsBytes = lhsStride * factorBytes, rhsBytes = op.getRhs().getType().getShape().back() * 4;
+  int64_t lhsBytes = lhsStride * factorBytes, rhsBytes = op.getRhs().getType().getShape().back();
+  rhsBytes *= op.getRhs().getType().getElementType().getIntOrFloatBitWidth() / 8;
   GroupProducts products(builder, op);
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   // base + i * step + offset, in bytes.

@@ -210,3 +210,13 @@ kernel.func @stream(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
   kernel.store %v, %ys[%c0] stream : vector<16xf32>, !kernel.view<16xf32, global>
   kernel.return
 }
+
+// Into the second cache, wherever that is.
+// CHECK-LABEL: llvm.func {{.*}}@prefetch.body
+// CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+kernel.func @prefetch(%x: !kernel.buffer<f32, global>) {
+  %c40 = arith.constant 40 : index
+  %v = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  kernel.prefetch %v[%c40] : !kernel.view<16xf32, global>
+  kernel.return
+}

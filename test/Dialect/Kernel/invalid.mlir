@@ -537,3 +537,13 @@ func.func @f(%x: f32) -> f32 {
 
 // expected-error@+1 {{has no body}}
 kernel.func @f(%x: !kernel.buffer<f32, global>)
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>) {
+  %i = arith.constant 0 : index
+  %v = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  // expected-error@+1 {{has 2 indices for a view of rank 1}}
+  kernel.prefetch %v[%i, %i] : !kernel.view<16xf32, global>
+  kernel.return
+}

@@ -358,7 +358,7 @@ LogicalResult MatrixMultiplyOp::verify() {
   ViewType sums = getSums().getType(), lhs = getLhs().getType(), rhs = getRhs().getType();
   Type factor = lhs.getElementType();
   for (ViewType type : {sums, rhs})
-    if (type.getSpace() != Space::Private || !type.hasStaticShape())
+    if ((type.getSpace() != Space::Private && type.getElementType() != factor) || !type.hasStaticShape())
       return emitOpError("takes sums and a right factor in private memory");
   auto fits = [](int64_t extent) { return extent == 16 || extent == 32; };
   if (sums.getRank() != 2 || !fits(sums.getDimSize(0)) || !fits(sums.getDimSize(1)))
@@ -366,13 +366,21 @@ LogicalResult MatrixMultiplyOp::verify() {
   bool floats = factor.isBF16() && sums.getElementType().isF32();
   if (!floats && !(factor.isInteger(8) && sums.getElementType().isInteger(32)))
     return emitOpError() << "multiplies bf16 to f32 or i8 to i32, not " << factor << " to " << sums.getElementType();
-  if (lhs.getRank() < 2 || rhs.getRank() != 3 || !rhs.getElementType().isInteger(32) ||
+  if (lhs.getRank() < 2 || rhs.getRank() != 3 ||
+      (!rhs.getElementType().isInteger(32) && rhs.getElementType() != factor) ||
       static_cast<int64_t>(getLhsIndices().size()) != lhs.getRank() || getRhsIndices().size() != 3)
     return emitOpError("takes rows of the left factor, and panels of groups of 4 bytes of the right one");
   if (floats && (getLhsUnsigned() || getRhsUnsigned()))
     return emitOpError("has unsigned factors only of integers");
   if (bool(getAhead()) != (getAheadRows() > 0))
     return emitOpError("reads a number of rows ahead if it says which");
+  return success();
+}
+
+LogicalResult PrefetchOp::verify() {
+  if (static_cast<int64_t>(getIndices().size()) != getView().getType().getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices for a view of rank "
+                         << getView().getType().getRank();
   return success();
 }
 

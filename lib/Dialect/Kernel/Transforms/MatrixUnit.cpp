@@ -74,7 +74,8 @@ void MatrixUnit::allocate(int64_t numPanels, int64_t tileRows, int64_t tileColum
   };
   int64_t deep = llvm::alignTo(depth, unit());
   // The same steps of all panels, and of all rows, begin in different places of a cache, whatever the depth.
-  rhsMemory = make({panels, deep / group() + 1, columns}, b.getI32Type());
+  if (!isPacked)
+    rhsMemory = make({panels, deep / group() + 1, columns}, b.getI32Type());
   if (!inPlace)
     lhsMemory = make({int64_t(llvm::alignTo(height, rows)), deep + unit()}, factorType);
   sumMemory = make({rows, columns}, sumType);
@@ -167,6 +168,38 @@ LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth,
     remember(0, load(b, loc, VectorType::get(unit(), b.getI16Type()), leastLanes,
                            t.evaluator.constantIndex(0, loc)));
   return success();
+}
+
+Value MatrixUnit::loadGroups(Value panel, Value row, int64_t vector) {
+  auto groups = VectorType::get(lanes, b.getI32Type());
+  if (!isPacked)
+    return load(b, loc, groups, rhsMemory, {panel, row, t.evaluator.constantIndex(vector * lanes, loc)});
+  int64_t width = lanes * group();
+  Value value = load(b, loc, VectorType::get(width, factorType), rhsMemory,
+                     {panel, row, t.evaluator.constantIndex(vector * width, loc)});
+  return vector::BitCastOp::create(b, loc, groups, value);
+}
+
+LogicalResult MatrixUnit::lookThroughRhs(llvm::function_ref<LogicalResult(Panel)> overPanels) {
+  if (!isFloat())
+    return success();
+  forget(0);
+  auto bitsType = VectorType::get(unit(), b.getI16Type());
+  return overPanels([&](Value panel, Value, int64_t) -> LogicalResult {
+    int64_t vectors = columns / lanes;
+    auto step = [&](Value i, Accumulators smallest) -> FailureOr<Accumulators> {
+      for (int64_t v = 0; v < vectors; ++v)
+        smallest[v] = least(smallest[v], vector::BitCastOp::create(b, loc, bitsType, loadGroups(panel, i, v)));
+      return smallest;
+    };
+    Accumulators none(vectors, beginLeast(unit()).front());
+    FailureOr<Accumulators> smallest = t.emitLoop(0, {depth / group()}, 1, none, loc, step);
+    if (failed(smallest))
+      return failure();
+    for (Value one : *smallest)
+      remember(0, one);
+    return success();
+  });
 }
 
 /// `count` steps from `first` of the piece on, of one panel: its columns are one vector.
@@ -428,7 +461,7 @@ LogicalResult MatrixUnit::multiplyExactly(ArrayRef<Value> lhsPlace, Value panel)
         left.push_back(vector::BroadcastOp::create(b, loc, floats, element));
       }
       for (int64_t v = 0; v < vectors; ++v) {
-        Value pairs = load(b, loc, groups, rhsMemory, {panel, i, t.evaluator.constantIndex(v * lanes, loc)});
+        Value pairs = loadGroups(panel, i, v);
         Value even = arith::ShLIOp::create(b, loc, pairs, number(groups, 16));
         Value odd = arith::AndIOp::create(b, loc, pairs, number(groups, -0x10000));
         for (auto [factor, right] : {std::pair(left[0], even), {left[1], odd}})

@@ -31,12 +31,20 @@ public:
   using Panel = llvm::function_ref<mlir::LogicalResult(mlir::Value panel, mlir::Value column, int64_t width)>;
   mlir::LogicalResult packRhs(Point at, mlir::Value start, bool alongDepth,
                               llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
+  /// In place of packRhs: `view` holds panels of the right factor, [piece * panel][group of steps][column and
+  /// step]. `allocate` comes behind.
+  void readPackedRhs(mlir::Value view) { rhsMemory = view, isPacked = true; }
+  /// Looks through the panels of a piece, each of which is one for `overPanels`, for the smallest factor.
+  mlir::LogicalResult lookThroughRhs(llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
   mlir::LogicalResult packLhs(Point at, mlir::Value start, mlir::Value row0, Extent height);
   /// Sums up the tile that begins at `row` of the block of rows at `row0`, and at a panel.
   mlir::LogicalResult multiply(Point at, mlir::Value start, mlir::Value row0, mlir::Value row, mlir::Value panel);
   /// A vector of the latest tile.
   mlir::Value sums(mlir::Value row, int64_t vector);
   mlir::Value rhsTile() const { return rhs.tile; }
+
+  /// Steps of the contraction in 4 bytes.
+  int64_t group() const { return 32 / factorType.getIntOrFloatBitWidth(); }
 
   static constexpr int64_t lanes = 16;
 
@@ -48,12 +56,13 @@ private:
   };
   static Factor narrow(mlir::Value tile);
 
-  int64_t group() const { return 32 / factorType.getIntOrFloatBitWidth(); }
   /// Steps of the contraction in one register.
   int64_t unit() const { return 512 / factorType.getIntOrFloatBitWidth(); }
   bool isFloat() const { return llvm::isa<mlir::FloatType>(factorType); }
 
   mlir::Value number(mlir::Type type, int64_t value);
+  /// A vector of groups of the right factor, the `vector`-th of a row.
+  mlir::Value loadGroups(mlir::Value panel, mlir::Value row, int64_t vector);
   /// The bits of a tile's vector; zeros in lanes that do not exist.
   mlir::FailureOr<mlir::Value> bits(mlir::Value tile, Point &point);
   /// Lanes of the steps of a group side by side; null is zeros.
@@ -81,6 +90,7 @@ private:
   Factor lhs, rhs;
   mlir::Type factorType, sumType;
   int64_t depth = 0, columns = 0, rows = 0, panels = 0;
+  bool isPacked = false;
   /// Rows of a block where another one follows, which the unit's tiles read ahead; else 0.
   int64_t blockRows = 0;
   /// The left factor's is null where it is read in place.

@@ -70,7 +70,7 @@ LogicalResult verifyMachine(Operation *op) {
 }
 
 LogicalResult verifyLowered(Operation *op) {
-  bool tileOpAllowed = isa<LoadOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
+  bool tileOpAllowed = isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
   bool threadOp = isa<AllocOp, SubviewOp, IdOp, BarrierOp>(op);
   bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
   bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) : isArithOrMath(op);

@@ -135,7 +135,8 @@ def Kernel_MatrixMultiplyOp : Kernel_Op<"matrix_multiply", [AttrSizedOperandSegm
     `sums[r, c] = sum over k below depth of lhs[..., i + r, j + k] * rhs[..., k, c]`, of the shape of `sums`, one
     or two times 16 by one or two times 16 elements. `lhs` holds bf16 or i8, in rows of neighbours a known
     number of elements apart, wherever it lies; an element of `rhs` is an i32 with 2 or 4 values of that type,
-    of neighbouring k, the first in its low bits: `rhs[p, q, c]` are those from q * 2 or q * 4 on. `depth` is a multiple of 32 or 64. i8 is signed unless `lhs_unsigned` or `rhs_unsigned`
+    of neighbouring k, the first in its low bits: `rhs[p, q, c]` are those from q * 2 or q * 4 on. Or `rhs` holds that type itself, in any memory, `rhs[p, q, c * 2 + i]`
+    or `rhs[p, q, c * 4 + i]`. `depth` is a multiple of 32 or 64. i8 is signed unless `lhs_unsigned` or `rhs_unsigned`
     says otherwise; sums of i32 wrap. Of bf16 the unit takes denormals for zero and makes none: who emits the
     op knows that there are none.
 
@@ -193,6 +194,18 @@ def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments, DeclareOpInterf
     /// True where the tile is known to lie inside the view along dimension `dim`.
     bool isInBounds(unsigned dim) { return getInBounds() && (*getInBounds())[dim]; }
   }];
+}
+
+def Kernel_PrefetchOp : Kernel_Op<"prefetch"> {
+  let summary = "Say that memory is read soon";
+  let description = [{
+    A machine may fetch the line of the element into its second cache. The indices may be outside of the view.
+
+    `kernel.prefetch %x[%i] : !kernel.view<1000xf32, global>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view)";
+  let hasVerifier = 1;
 }
 
 def Kernel_GatherOp : Kernel_Op<"gather", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

@@ -1,0 +1,261 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Panels.h"
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
+#include "zyx/Schedule/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::schedule {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "zyx/Schedule/Passes.h.inc"
+} // namespace zyx::schedule
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// The right factor of a kernel's only dot, where it is read as it lies in a buffer.
+struct RightFactor {
+  BlockingAttr blocking;
+  ViewOp view;
+  LoadOp load;
+  unsigned argument;
+  Panels panels{};
+};
+
+/// Packs the weights of one kernel.
+class WeightPacker {
+public:
+  WeightPacker(FuncOp func, SymbolTable &symbols) : func(func), symbols(symbols), builder(func.getContext()) {}
+  bool pack(ArrayRef<zyx::plan::LaunchOp> launches);
+
+private:
+  std::optional<RightFactor> find();
+  bool alignGrid(RightFactor &factor);
+  FuncOp createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count);
+
+  FuncOp func;
+  SymbolTable &symbols;
+  OpBuilder builder;
+};
+
+struct PackWeights : zyx::schedule::impl::PackWeightsPassBase<PackWeights> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static std::optional<int64_t> constantOf(AffineExpr expr) { return BlockAttr::constant(expr); }
+
+/// A plain matrix in an argument, of the type of the sums.
+std::optional<RightFactor> WeightPacker::find() {
+  ScheduleAttr schedule = func.getScheduleAttr();
+  if (!schedule)
+    return std::nullopt;
+  RightFactor found;
+  for (Attribute step : schedule.getSteps())
+    if (auto block = dyn_cast<BlockStepAttr>(step))
+      found.blocking = block.getBlocking();
+  SmallVector<DotOp> dots(func.getBody().getOps<DotOp>());
+  if (!found.blocking || !found.blocking.getPackRhs() || dots.size() != 1)
+    return std::nullopt;
+  DotOp dot = dots.front();
+  Value factor = dot.getRhs();
+  if (Operation *def = factor.getDefiningOp();
+      found.blocking.getNarrow() && isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(def) &&
+      def->hasOneUse())
+    factor = def->getOperand(0);
+  found.load = factor.getDefiningOp<LoadOp>();
+  if (!found.load || !found.load->hasOneUse() || found.load.getMask() || found.load.getOther() ||
+      cast<RankedTensorType>(dot.getRhs().getType()).getRank() != 2 ||
+      (!found.blocking.getNarrow() && getElementTypeOrSelf(factor) != getElementTypeOrSelf(dot.getType())))
+    return std::nullopt;
+  found.view = found.load.getView().getDefiningOp<ViewOp>();
+  auto argument = dyn_cast_or_null<BlockArgument>(found.view ? found.view.getBuffer() : Value());
+  if (!argument || !argument.hasOneUse() || !found.view->hasOneUse() || !found.view.getSymbols().empty() ||
+      !found.view.getMap().isSingleBlock() || found.view.getMap().front().hasValid() ||
+      !llvm::all_of(found.load.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); }))
+    return std::nullopt;
+  BlockAttr block = found.view.getMap().front();
+  if (!constantOf(block.getOffset()) || !llvm::all_of(block.getStrides(), constantOf) ||
+      found.view.getType().getShape() != cast<RankedTensorType>(dot.getRhs().getType()).getShape())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = found.view.getType().getShape();
+  found.argument = argument.getArgNumber();
+  int64_t piece = std::min(found.blocking.getDepth(), shape[0]);
+  found.panels = {shape[0], shape[1], piece, found.blocking.getColumns()};
+  // A matrix unit takes registers of 64 bytes along the contraction, and groups of 4.
+  constexpr int64_t registerBits = 512, groupBits = 32;
+  int64_t bits = getElementTypeOrSelf(factor).getIntOrFloatBitWidth();
+  if (found.blocking.getNarrow())
+    found.panels.group = groupBits / bits;
+  if (shape[0] % piece != 0 || (found.blocking.getNarrow() && piece % (registerBits / bits) != 0))
+    return std::nullopt;
+  return found;
+}
+
+/// Programs begin with a panel.
+bool WeightPacker::alignGrid(RightFactor &factor) {
+  auto names = factor.load.getAxes();
+  if (!names)
+    return false;
+  Attribute columns = (*names)[1], depth = (*names)[0];
+  SmallVector<Attribute> steps;
+  for (Attribute step : func.getScheduleAttr().getSteps()) {
+    if (auto grid = dyn_cast<GridStepAttr>(step)) {
+      if (grid.getAxis() == depth)
+        return false;
+      if (grid.getAxis() == columns) {
+        int64_t tile = llvm::alignTo(grid.getTile(), factor.panels.width);
+        if (tile >= factor.panels.columns)
+          continue;
+        step = GridStepAttr::get(func.getContext(), grid.getAxis(), tile);
+      }
+    } else if (!isa<BlockStepAttr>(step)) {
+      return false;
+    }
+    steps.push_back(step);
+  }
+  func.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
+  return true;
+}
+
+/// A kernel that copies `count` panels of each piece from panel `first` on.
+FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count) {
+  Panels panels = factor.panels;
+  BlockAttr matrix = factor.view.getMap().front();
+  SmallVector<int64_t> all = panels.shape();
+  MapAttr whole = MapAttr::identity(func.getContext(), all);
+  // Those are panels of a matrix of fewer columns, and of another place.
+  auto moved = [&](BlockAttr block, ArrayRef<int64_t> shape, int64_t by) {
+    auto extents = llvm::map_to_vector(shape, [&](int64_t extent) {
+      return getAffineConstantExpr(extent, func.getContext());
+    });
+    return BlockAttr::get(func.getContext(), extents, block.getStrides(), block.getOffset() + by,
+                          block.getValidLow(), block.getValidHigh());
+  };
+  int64_t from = first * panels.width, across = *constantOf(matrix.getStrides()[1]);
+  int64_t panelElements = *constantOf(whole.front().getStrides()[1]);
+  panels.columns = std::min(panels.columns - from, count * panels.width);
+  SmallVector<int64_t> shape = panels.shape(), rows = {panels.depth, panels.columns};
+
+  builder.setInsertionPointAfter(func);
+  Location loc = factor.load.getLoc();
+  Type buffer = factor.view.getBuffer().getType();
+  Type element = factor.view.getType().getElementType();
+  auto pack =
+      FuncOp::create(builder, loc, (func.getName() + suffix).str(), builder.getFunctionType({buffer, buffer}, {}));
+  symbols.insert(pack);
+  Block &body = pack.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  auto look = [&](Value of, MapAttr map) -> Value {
+    return ViewOp::create(builder, loc, ViewType::get(shape, element, Space::Global), of, ValueRange(), map);
+  };
+  Value source = look(body.getArgument(0), panels.readFrom(moved(matrix, rows, from * across)));
+  Value target = look(body.getArgument(1),
+                      MapAttr::get(func.getContext(), {moved(whole.front(), shape, first * panelElements)}));
+  SmallVector<Value> zeros(shape.size(), arith::ConstantIndexOp::create(builder, loc, 0));
+  SmallVector<bool> inBounds(shape.size(), true);
+  SmallVector<StringRef> axes = {"piece", "panel", "k", "n", "group"};
+  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(shape, element), source, zeros, Value(), Value(),
+                              builder.getStrArrayAttr(ArrayRef(axes).take_front(shape.size())),
+                              builder.getDenseBoolArrayAttr(inBounds));
+  StoreOp::create(builder, loc, tile, target, zeros, Value(), builder.getDenseBoolArrayAttr(inBounds));
+  ReturnOp::create(builder, loc);
+  // A program reads and writes whole lines, of few pages.
+  constexpr int64_t rowsPerProgram = 64;
+  SmallVector<Attribute> steps;
+  for (auto [dim, tile] : llvm::enumerate(ArrayRef<int64_t>{1, 1, rowsPerProgram}))
+    if (tile < shape[dim])
+      steps.push_back(GridStepAttr::get(func.getContext(), builder.getStringAttr(axes[dim]), tile));
+  pack.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
+  return pack;
+}
+
+/// Where all launches read weights, or what is made of them, a kernel of the init packs these.
+bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
+  std::optional<RightFactor> factor = find();
+  if (!factor || launches.empty())
+    return false;
+  auto bytesOf = [](Value buffer) { return cast<zyx::plan::BufferType>(buffer.getType()).getByteSize(); };
+  SmallVector<int64_t> extents = factor->panels.shape();
+  zyx::Shape shape(extents.begin(), extents.end());
+  std::optional<zyx::plan::BufferType> packed;
+  for (zyx::plan::LaunchOp launch : launches) {
+    auto plan = launch->getParentOfType<zyx::plan::FuncOp>();
+    if (launch->getParentOfType<zyx::plan::InitOp>() || factor->argument >= launch.getIns().size())
+      return false;
+    Value weight = launch.getIns()[factor->argument];
+    auto argument = dyn_cast<BlockArgument>(weight);
+    auto alloc = weight.getDefiningOp<zyx::plan::AllocOp>();
+    if (!(argument && plan.isWeight(argument.getArgNumber())) && !(alloc && alloc.getKept()))
+      return false;
+    packed = zyx::plan::BufferType::get(
+        func.getContext(), {cast<zyx::plan::BufferType>(weight.getType()).getDtype(), shape});
+    // Panels of few columns are mostly empty.
+    if (packed->getByteSize() > 2 * bytesOf(weight))
+      return false;
+  }
+  if (!alignGrid(*factor))
+    return false;
+  // Only of the last panel some columns may not exist.
+  int64_t whole = factor->panels.columns / factor->panels.width;
+  SmallVector<FuncOp> packs;
+  if (whole != 0)
+    packs.push_back(createPack(*factor, "_pack", 0, whole));
+  if (whole != factor->panels.count())
+    packs.push_back(createPack(*factor, "_pack_last", whole, 1));
+  Location loc = factor->load.getLoc();
+  DenseMap<std::pair<Operation *, Value>, Value> made;
+  for (zyx::plan::LaunchOp launch : launches) {
+    auto plan = launch->getParentOfType<zyx::plan::FuncOp>();
+    Value weight = launch.getIns()[factor->argument];
+    Value &kept = made[{plan, weight}];
+    if (!kept) {
+      zyx::plan::InitOp init = plan.getInit();
+      if (!init) {
+        builder.setInsertionPointToStart(&plan.getBody().front());
+        init = zyx::plan::InitOp::create(builder, loc);
+        builder.setInsertionPointToEnd(&init.getBody().emplaceBlock());
+        zyx::plan::ReturnOp::create(builder, loc);
+      }
+      builder.setInsertionPoint(init);
+      auto alloc = zyx::plan::AllocOp::create(builder, loc, *packed);
+      alloc.setKept(true);
+      kept = alloc;
+      builder.setInsertionPoint(init.getBody().front().getTerminator());
+      for (FuncOp pack : packs)
+        zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
+                                    FlatSymbolRefAttr::get(pack.getSymNameAttr()), ValueRange{weight},
+                                    ValueRange{kept}, builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(0),
+                                    ValueRange());
+    }
+    launch.getInsMutable()[factor->argument].assign(kept);
+  }
+  builder.setInsertionPoint(factor->view);
+  Value view = ViewOp::create(builder, loc, factor->view.getType(), factor->view.getBuffer(), ValueRange(),
+                              factor->panels.lookThrough(func.getContext()));
+  factor->view.getResult().replaceAllUsesWith(view);
+  factor->view.erase();
+  return true;
+}
+
+void PackWeights::runOnOperation() {
+  SymbolTable symbols(getOperation());
+  DenseMap<StringRef, SmallVector<zyx::plan::LaunchOp>> launches;
+  getOperation()->walk([&](zyx::plan::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
+    if (!WeightPacker(func, symbols).pack(launches.lookup(func.getName())))
+      continue;
+    remark::passed(func.getLoc(), remark::RemarkOpts::name("PackWeights").category("zyx-schedule"))
+        << func.getName() << ": its right factor is packed once for many runs";
+  }
+}
