@@ -102,6 +102,8 @@ for device in cpu c reference; do
     digits_count $device 300:1300 1300:1797 "473 of 497"
 done
 
+check "a network learns the digits" digits_train "$preset" 1
+
 echo "== checked in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
 for failure in "${failures[@]}"; do
   echo "FAILED: $failure"

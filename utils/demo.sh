@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# Classifies handwritten digits on the CPU: installs what is missing, builds zyx-run, and runs
-# examples/digits-knn.mlir. Takes no options.
+# Classifies handwritten digits on the CPU: installs what is missing, builds zyx-run and digits-train,
+# runs examples/digits-knn.mlir, and trains a network from three seeds. Takes no options.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 step "install packages" "$zyx_root/utils/install.sh"
 step "configure build/release" configure release
-step "build zyx-run" build release zyx-run
+step "build zyx-run and digits-train" build release zyx-run digits-train
 step "classify test rows 1000-1796 by training rows 0-999, on the CPU" \
   digits release 0:1000 1000:1797 --device=cpu --time
+for seed in 1 2 3; do
+  step "train a convolutional network on rows 0-999 from seed $seed, and test it on the others" \
+    digits_train release $seed
+done
+echo "loss and confusion: build/release/digits-train-3/*.svg"

@@ -63,3 +63,14 @@ digits() {
     --input=train_images="$data:images[$train]" --input=train_labels="$data:labels[$train]" \
     --input=test_images="$data:images[$test]" --input=test_labels="$data:labels[$test]" "$@"
 }
+
+# digits_train PRESET SEED [options]: trains the network of examples/digits-train.cpp, and fails where
+# fewer than 97 of 100 test digits are recognized.
+digits_train() {
+  local preset=$1 seed=$2 output folder=$zyx_root/build/$1/digits-train-$2
+  shift 2
+  mkdir -p "$folder"
+  output=$("$zyx_root/build/$preset/bin/digits-train" "$zyx_root/examples/digits.safetensors" \
+    "--seed=$seed" "--out=$folder" "$@" | tee /dev/stderr | tail -1) || return 1
+  awk -v text="$output" 'BEGIN { exit match(text, /\(([0-9.]+) %\)/) && substr(text, RSTART + 1) + 0 >= 97 ? 0 : 1 }'
+}
