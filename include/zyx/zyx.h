@@ -17,6 +17,7 @@
 #include "zyx/Tensor/Functions.h"
 #include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"
+#include "zyx/Tensor/Linalg.h"
 #include "zyx/Tensor/Parameter.h"
 #include "zyx/Tensor/Sorting.h"
 #include "zyx/Tensor/Tape.h"
