@@ -19,6 +19,7 @@
 #include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Linalg.h"
 #include "zyx/Tensor/Parameter.h"
+#include "zyx/Tensor/Random.h"
 #include "zyx/Tensor/Sorting.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
