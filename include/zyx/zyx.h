@@ -18,6 +18,7 @@
 #include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Linalg.h"
+#include "zyx/Tensor/Losses.h"
 #include "zyx/Tensor/Parameter.h"
 #include "zyx/Tensor/Random.h"
 #include "zyx/Tensor/Sorting.h"

@@ -1,0 +1,57 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+/// Losses, and normalizations as functions. All take floats; f16 and bf16 are f32 inside.
+#ifndef ZYX_TENSOR_LOSSES_H
+#define ZYX_TENSOR_LOSSES_H
+
+#include "zyx/Tensor/Tensor.h"
+
+namespace zyx {
+
+/// What becomes of the losses of elements or rows.
+enum class Reduction { None, Mean, Sum };
+
+// Of predictions and targets of one dtype and shape; what has another shape is refused, as it would
+// otherwise broadcast unseen.
+/// (x - target)^2.
+Tensor mseLoss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
+               Place where = Place::current());
+/// |x - target|.
+Tensor l1Loss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
+              Place where = Place::current());
+/// d^2 / 2 of distances d below delta, which is positive, and delta * (d - delta / 2) of others.
+Tensor huberLoss(const Tensor &x, const Tensor &target, double delta = 1, Reduction reduction = Reduction::Mean,
+                 Place where = Place::current());
+/// huberLoss() divided by beta, its delta.
+Tensor smoothL1Loss(const Tensor &x, const Tensor &target, double beta = 1, Reduction reduction = Reduction::Mean,
+                    Place where = Place::current());
+/// -target * log(p) - (1 - target) * log(1 - p), where p is the sigmoid of the logits, without overflow.
+Tensor bceWithLogits(const Tensor &logits, const Tensor &target, Reduction reduction = Reduction::Mean,
+                     Place where = Place::current());
+/// target * (log(target) - x), where x are logarithms of probabilities; 0 where the target is 0.
+Tensor klDivergence(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
+                    Place where = Place::current());
+
+/// -x[target] of logarithms of probabilities [rows, classes] and integers [rows]; 0 where a target is no class.
+Tensor nllLoss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
+               Place where = Place::current());
+
+// Normalizations: (x - mean) / sqrt(variance + epsilon) * weight + bias, where weight and bias may be no tensor.
+/// Mean and variance of the last `dims` dimensions, whose shape weight and bias have.
+Tensor layerNorm(const Tensor &x, int64_t dims, const Tensor &weight = {}, const Tensor &bias = {},
+                 double epsilon = 1e-5, Place where = Place::current());
+/// x / sqrt(mean(x^2) + epsilon) * weight.
+Tensor rmsNorm(const Tensor &x, int64_t dims, const Tensor &weight = {}, double epsilon = 1e-5,
+               Place where = Place::current());
+/// Of x [batch, channels, ...], for each group of channels of an element of the batch; weight and bias [channels].
+Tensor groupNorm(const Tensor &x, int64_t groups, const Tensor &weight = {}, const Tensor &bias = {},
+                 double epsilon = 1e-5, Place where = Place::current());
+/// Of x [batch, channels, ...], with mean and variance [channels] as they are given.
+Tensor batchNorm(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &weight = {},
+                 const Tensor &bias = {}, double epsilon = 1e-5, Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_LOSSES_H

@@ -1,0 +1,202 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Losses.h"
+
+#include "Compose.h"
+
+using namespace zyx;
+using namespace zyx::detail;
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
+
+static void expectPair(const Tensor &x, const Tensor &target, std::string_view function, const Place &where) {
+  expectFloat(x, function, where);
+  expectTensor(target, function, where);
+  if (x.type() != target.type())
+    refuse(std::string(function) + ": predictions of type " + toString(x.type()) + " and targets of type " +
+               toString(target.type()),
+           where);
+}
+
+/// The losses, which are wide, in the dtype of what they are made of.
+static Tensor reduced(const Tensor &losses, Reduction reduction, DType dtype, const Place &where) {
+  switch (reduction) {
+  case Reduction::None:
+    return losses.cast(dtype, where);
+  case Reduction::Mean:
+    return losses.mean({}, false, where).cast(dtype, where);
+  case Reduction::Sum:
+    return losses.sum({}, false, where).cast(dtype, where);
+  }
+  return losses;
+}
+
+static Tensor distances(const Tensor &x, const Tensor &target, const Place &where) {
+  const At at{where};
+  return at(wide(x, where)) - at(wide(target, where));
+}
+
+Tensor zyx::mseLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectPair(x, target, "mseLoss", where);
+  const At at{where};
+  const Tensor d = distances(x, target, where);
+  return reduced(at(d) * at(d), reduction, x.dtype(), where);
+}
+
+Tensor zyx::l1Loss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectPair(x, target, "l1Loss", where);
+  return reduced(distances(x, target, where).abs(where), reduction, x.dtype(), where);
+}
+
+static Tensor huber(const Tensor &x, const Tensor &target, double delta, double scale, Reduction reduction,
+                    std::string_view function, const Place &where) {
+  expectPair(x, target, function, where);
+  if (!(delta > 0))
+    refuse(std::string(function) + ": a threshold of " + std::to_string(delta) + " is not positive", where);
+  const At at{where};
+  const Tensor d = distances(x, target, where).abs(where);
+  const Tensor near = at(at(d) * at(d)) * at(0.5 * scale), far = at(at(d) - at(0.5 * delta)) * at(delta * scale);
+  return reduced(zyx::where(at(d) < at(delta), at(near), at(far)), reduction, x.dtype(), where);
+}
+
+Tensor zyx::huberLoss(const Tensor &x, const Tensor &target, double delta, Reduction reduction, Place where) {
+  return huber(x, target, delta, 1, reduction, "huberLoss", where);
+}
+Tensor zyx::smoothL1Loss(const Tensor &x, const Tensor &target, double beta, Reduction reduction, Place where) {
+  return huber(x, target, beta, 1 / beta, reduction, "smoothL1Loss", where);
+}
+
+/// max(x, 0) - x * target + log(1 + exp(-|x|)).
+Tensor zyx::bceWithLogits(const Tensor &logits, const Tensor &target, Reduction reduction, Place where) {
+  expectPair(logits, target, "bceWithLogits", where);
+  const At at{where};
+  const Tensor x = wide(logits, where), t = wide(target, where);
+  const Tensor rest = (at(x.abs(where).neg(where).exp(where)) + at(1)).log(where);
+  const Tensor linear = at(x.relu(where)) - at(at(x) * at(t));
+  return reduced(at(linear) + at(rest), reduction, logits.dtype(), where);
+}
+
+Tensor zyx::klDivergence(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectPair(x, target, "klDivergence", where);
+  const At at{where};
+  const Tensor p = wide(target, where), isZero = at(p) == at(0);
+  // The logarithm of what is left out has no gradient that is infinite.
+  const Tensor logarithm = zyx::where(isZero, at(1), at(p)).log(where);
+  const Tensor terms = at(p) * at(at(logarithm) - at(wide(x, where)));
+  return reduced(zyx::where(isZero, at(0), at(terms)), reduction, x.dtype(), where);
+}
+
+Tensor zyx::nllLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectFloat(x, "nllLoss", where);
+  expectTensor(target, "nllLoss", where);
+  if (x.rank() != 2 || target.rank() != 1 || x.shape()[0] != target.shape()[0])
+    refuse("nllLoss: logarithms of shape " + toString(x.shape()) + " and targets of shape " +
+               toString(target.shape()) + " are not [rows, classes] and [rows]",
+           where);
+  const At at{where};
+  const Tensor chosen = oneHot(target, x.shape()[1], DType::Bool, where);
+  const Tensor losses = zyx::where(chosen, at(wide(x, where)), at(0)).sum({1}, false, where).neg(where);
+  return reduced(losses, reduction, x.dtype(), where);
+}
+
+//===----------------------------------------------------------------------===//
+// Normalizations
+//===----------------------------------------------------------------------===//
+
+/// A parameter in a shape that broadcasts to x; `own` is the shape that it has to have.
+static Tensor parameter(const Tensor &given, const Shape &own, const Shape &shape, std::string_view function,
+                        std::string_view what, const Place &where) {
+  if (!given || given.shape() != own || !isFloat(given.dtype()))
+    refuse(std::string(function) + ": a " + std::string(what) + " of type " +
+               (given ? toString(given.type()) : "none") + ", not floats of shape " + toString(own),
+           where);
+  return wide(given, where).reshape(shape, where);
+}
+
+/// x * weight + bias, of floats that are wide.
+static Tensor scaled(const Tensor &x, const Tensor &weight, const Tensor &bias, const Shape &own, const Shape &shape,
+                     std::string_view function, const Place &where) {
+  const At at{where};
+  Tensor result = x;
+  if (weight)
+    result = at(result) * at(parameter(weight, own, shape, function, "weight", where));
+  if (bias)
+    result = at(result) + at(parameter(bias, own, shape, function, "bias", where));
+  return result;
+}
+
+static Tensor standardized(const Tensor &x, const Dims &dims, double epsilon, const Place &where) {
+  const At at{where};
+  const Tensor distance = at(x) - at(x.mean(dims, true, where));
+  const Tensor variance = (at(distance) * at(distance)).mean(dims, true, where);
+  return at(distance) * at((at(variance) + at(epsilon)).rsqrt(where));
+}
+
+static Dims lastDims(const Tensor &x, int64_t count, std::string_view function, const Place &where) {
+  expectFloat(x, function, where);
+  if (count < 1 || count > x.rank())
+    refuse(std::string(function) + ": a tensor of rank " + std::to_string(x.rank()) + " has no last " +
+               std::to_string(count) + " dimensions",
+           where);
+  Dims dims;
+  for (int64_t i = count; i > 0; --i)
+    dims.push_back(-i);
+  return dims;
+}
+
+Tensor zyx::layerNorm(const Tensor &x, int64_t dims, const Tensor &weight, const Tensor &bias, double epsilon,
+                      Place where) {
+  const Dims last = lastDims(x, dims, "layerNorm", where);
+  const Shape own(x.shape().end() - dims, x.shape().end());
+  const Tensor unit = standardized(wide(x, where), last, epsilon, where);
+  return scaled(unit, weight, bias, own, own, "layerNorm", where).cast(x.dtype(), where);
+}
+
+Tensor zyx::rmsNorm(const Tensor &x, int64_t dims, const Tensor &weight, double epsilon, Place where) {
+  const Dims last = lastDims(x, dims, "rmsNorm", where);
+  const At at{where};
+  const Shape own(x.shape().end() - dims, x.shape().end());
+  const Tensor given = wide(x, where), squares = (at(given) * at(given)).mean(last, true, where);
+  const Tensor unit = at(given) * at((at(squares) + at(epsilon)).rsqrt(where));
+  return scaled(unit, weight, {}, own, own, "rmsNorm", where).cast(x.dtype(), where);
+}
+
+/// The shape of what there is one of per channel, beside x.
+static Shape besideChannels(const Tensor &x, std::string_view function, const Place &where) {
+  expectFloat(x, function, where);
+  if (x.rank() < 2)
+    refuse(std::string(function) + ": a tensor of rank " + std::to_string(x.rank()) + " has no channels", where);
+  Shape shape(x.rank() - 1, 1);
+  shape[0] = x.shape()[1];
+  return shape;
+}
+
+Tensor zyx::groupNorm(const Tensor &x, int64_t groups, const Tensor &weight, const Tensor &bias, double epsilon,
+                      Place where) {
+  const Shape shape = besideChannels(x, "groupNorm", where);
+  const int64_t channels = shape[0];
+  if (groups < 1 || channels % groups != 0)
+    refuse("groupNorm: " + std::to_string(channels) + " channels do not fall into " + std::to_string(groups) +
+               " groups",
+           where);
+  Shape apart = x.shape();
+  apart[1] /= groups;
+  apart.insert(apart.begin() + 1, groups);
+  const Dims dims = lastDims(x, x.rank() - 1, "groupNorm", where);
+  const Tensor unit = standardized(wide(x, where).reshape(apart, where), dims, epsilon, where).reshape(x.shape(), where);
+  return scaled(unit, weight, bias, {channels}, shape, "groupNorm", where).cast(x.dtype(), where);
+}
+
+Tensor zyx::batchNorm(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &weight,
+                      const Tensor &bias, double epsilon, Place where) {
+  const Shape shape = besideChannels(x, "batchNorm", where), own = {shape[0]};
+  const At at{where};
+  const Tensor center = parameter(mean, own, shape, "batchNorm", "mean", where);
+  const Tensor spread = parameter(variance, own, shape, "batchNorm", "variance", where);
+  const Tensor unit = at(at(wide(x, where)) - at(center)) * at((at(spread) + at(epsilon)).rsqrt(where));
+  return scaled(unit, weight, bias, own, shape, "batchNorm", where).cast(x.dtype(), where);
+}
