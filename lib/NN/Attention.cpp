@@ -4,27 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Attention.h"
 
+#include "zyx/Tensor/Linalg.h"
+
 #include <cmath>
-#include <limits>
 
 using namespace zyx;
 using namespace zyx::nn;
-
-Tensor zyx::nn::attention(const Tensor &queries, const Tensor &keys, const Tensor &values, bool causal,
-                          const Tensor &mask, Place where) {
-  const double scale = 1 / std::sqrt(static_cast<double>(queries.extent(-1, where)));
-  Tensor scores = matmul({queries, where}, {keys.transpose(-2, -1, where), where}) * scale;
-  const double never = -std::numeric_limits<double>::infinity();
-  if (causal) {
-    const ContextScope scope(queries.context());
-    const int64_t rows = queries.extent(-2, where), columns = keys.extent(-2, where);
-    const Tensor row = Tensor::arange(0, rows, 1, DType::I64, where).unsqueeze(1, where);
-    scores = zyx::where(Tensor::arange(0, columns, 1, DType::I64, where) <= row + (columns - rows), {scores, where}, never);
-  }
-  if (mask)
-    scores = zyx::where(mask, {scores, where}, never);
-  return matmul({scores.softmax(-1, where), where}, {values, where});
-}
 
 static AttentionOptions checked(int64_t width, AttentionOptions options, const Place &where) {
   if (options.groups == 0)
@@ -65,8 +50,9 @@ Tensor MultiheadAttention::operator()(const Tensor &x, const Tensor &memory, con
     const ContextScope scope(heads.context());
     return nn::rotary(heads, Tensor::arange(0, heads.extent(-2, where), 1, DType::I64, where), 10000, where);
   };
-  const Tensor heads = attention(turned(split(query(x), options.heads, 1)), turned(split(key(memory), options.groups, share)),
-                                 split(value(memory), options.groups, share), options.causal, mask, where);
+  const Tensor heads = scaledDotProductAttention(
+      turned(split(query(x), options.heads, 1)), turned(split(key(memory), options.groups, share)),
+      split(value(memory), options.groups, share), {.mask = mask, .causal = options.causal}, where);
   return output(heads.transpose(-3, -2, where).flatten(-2, -1, where));
 }
 

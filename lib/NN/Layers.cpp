@@ -59,6 +59,18 @@ Embedding::Embedding(int64_t rows, int64_t width, Draws &draws, Place where)
     : weight(add("weight", draws.normal({rows, width}, 0, 1, where), where)) {}
 Tensor Embedding::operator()(const Tensor &positions) const { return take(*weight, positions); }
 
+Dropout::Dropout(double probability, uint64_t seed, Place where)
+    : probability(probability), seeds(std::make_shared<Generator>(seed)) {
+  if (!(probability >= 0 && probability <= 1))
+    throw Error(Status::invalidArgument("Dropout: " + std::to_string(probability) + " is no probability"), where);
+}
+Tensor Dropout::operator()(const Tensor &x) const {
+  if (!isTraining() || probability == 0)
+    return x;
+  const ContextScope scope(x.context());
+  return dropout(seeds->next(), x, probability);
+}
+
 Mlp::Mlp(int64_t width, int64_t hidden, Draws &draws, Place where)
     : in(add("in", Linear(width, hidden, draws, true, where), where)),
       out(add("out", Linear(hidden, width, draws, true, where), where)) {}

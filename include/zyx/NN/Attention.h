@@ -10,13 +10,6 @@
 
 namespace zyx::nn {
 
-/// Attention of `queries` to `keys` and `values`: [..., heads, rows, width]; softmax of the products over
-/// sqrt(width). `mask` broadcasts to [..., heads, rows of queries, rows of keys] and is true where a query may
-/// look; `causal` lets row i look at rows up to i + (rows of keys - rows of queries). A query that may look
-/// nowhere gives NaN.
-Tensor attention(const Tensor &queries, const Tensor &keys, const Tensor &values, bool causal = false,
-                 const Tensor &mask = {}, Place where = Place::current());
-
 struct AttentionOptions {
   int64_t heads = 1;
   /// Of keys and values, where several heads of queries share one; 0 = as many as `heads`.
@@ -25,13 +18,14 @@ struct AttentionOptions {
   /// Queries and keys go through rotary() first, by their rows.
   bool rotary = false;
 };
-/// Attention with learned projections: [..., rows, width] to the same. Children query, key, value, output.
+/// scaledDotProductAttention() with learned projections: [..., rows, width] to the same. Children query, key, value,
+/// output.
 class MultiheadAttention : public Module {
 public:
   MultiheadAttention(int64_t width, AttentionOptions options, Draws &draws, Place where = Place::current());
   /// To itself.
   Tensor operator()(const Tensor &x) const { return (*this)(x, x); }
-  /// Of x to `memory`.
+  /// Of x to `memory`; the mask expands to [..., heads, rows of x, rows of memory].
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
 
 private:

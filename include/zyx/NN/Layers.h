@@ -6,6 +6,7 @@
 #define ZYX_NN_LAYERS_H
 
 #include "zyx/NN/Module.h"
+#include "zyx/Tensor/Random.h"
 
 namespace zyx::nn {
 
@@ -40,6 +41,18 @@ public:
   Embedding(int64_t rows, int64_t width, Draws &draws, Place where = Place::current());
   Tensor operator()(const Tensor &positions) const;
   Parameter weight;
+};
+
+/// In training, dropout() with a new seed at each call; else nothing. Copies draw from one Generator, which is no
+/// part of the state.
+class Dropout : public Module {
+public:
+  Dropout(double probability, uint64_t seed, Place where = Place::current());
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  double probability;
+  std::shared_ptr<Generator> seeds;
 };
 
 /// Linear to `hidden`, GELU, Linear back. Children in, out.

@@ -229,6 +229,25 @@ TEST_P(LayersTest, ConvolutionsHoldTheirFilters) {
               HasSubstr("convolution: channels of 4 and 3 do not fall into 2 groups"));
 }
 
+TEST_P(LayersTest, DropoutIsForTraining) {
+  nn::Dropout layer(0.25, 3);
+  const nn::Dropout same(0.25, 3);
+  const Tensor x = Tensor::from(std::vector<float>(2000, 3), {2000});
+  const std::vector<float> first = floats(layer(x)), second = floats(layer(x));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first, floats(same(x)));
+  EXPECT_EQ(context.counters().hits, 2u);
+  size_t kept = 0;
+  for (float value : first) {
+    EXPECT_TRUE(value == 0 || value == 4) << value;
+    kept += value != 0;
+  }
+  EXPECT_NEAR(double(kept), 1500, 80);
+  layer.eval();
+  EXPECT_EQ(floats(layer(x)), floats(x));
+  EXPECT_THAT(refusal([] { nn::Dropout(1.5, 0); }), HasSubstr("Dropout: 1.500000 is no probability"));
+}
+
 /// Which of two diagonals is bright, by convolution, batch norm and pooling.
 TEST_P(LayersTest, ConvolutionsLearn) {
   const int count = 16;

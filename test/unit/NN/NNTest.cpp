@@ -139,39 +139,6 @@ TEST_P(NNTest, LayersAreTheirFormulas) {
   EXPECT_EQ(nn::Mlp(4, 16, draws)(x).shape(), (Shape{1, 4}));
 }
 
-/// softmax(q k^T / sqrt(width)) v, one number at a time.
-static std::vector<double> attend(const std::vector<float> &q, const std::vector<float> &k, const std::vector<float> &v,
-                                  int rows, int columns, int width, const std::function<bool(int, int)> &sees) {
-  std::vector<double> result;
-  for (int i = 0; i < rows; ++i) {
-    std::vector<double> share(columns);
-    double total = 0;
-    for (int j = 0; j < columns; ++j) {
-      double product = 0;
-      for (int d = 0; d < width; ++d)
-        product += double(q[i * width + d]) * k[j * width + d];
-      total += share[j] = sees(i, j) ? std::exp(product / std::sqrt(width)) : 0;
-    }
-    for (int d = 0; d < width; ++d) {
-      double sum = 0;
-      for (int j = 0; j < columns; ++j)
-        sum += share[j] / total * v[j * width + d];
-      result.push_back(sum);
-    }
-  }
-  return result;
-}
-
-TEST_P(NNTest, AttentionIsItsFormula) {
-  nn::Draws draws(3);
-  const Tensor q = draws.uniform({3, 4}, -2, 2), k = draws.uniform({5, 4}, -2, 2), v = draws.uniform({5, 4}, -2, 2);
-  auto expected = [&](const std::function<bool(int, int)> &sees) { return attend(floats(q), floats(k), floats(v), 3, 5, 4, sees); };
-  expectNear(floats(nn::attention(q, k, v)), expected([](int, int) { return true; }));
-  expectNear(floats(nn::attention(q, k, v, /*causal=*/true)), expected([](int i, int j) { return j <= i + 2; }));
-  const Tensor mask = Tensor::from({1, 0, 1, 0, 1}) > 0;
-  expectNear(floats(nn::attention(q, k, v, false, mask)), expected([](int, int j) { return j % 2 == 0; }));
-}
-
 TEST_P(NNTest, HeadsShareGroups) {
   nn::Draws draws(4);
   const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2, .causal = true}, draws);
@@ -184,11 +151,16 @@ TEST_P(NNTest, HeadsShareGroups) {
   std::vector<Tensor> heads;
   for (int64_t head = 0; head < 4; ++head) {
     auto part = [&](const Tensor &all, int64_t at) { return all.slice({{}, {2 * at, 2 * at + 2}}); };
-    heads.push_back(nn::attention(part(module.query(second), head), part(module.key(second), head / 2),
-                                  part(module.value(second), head / 2), true));
+    heads.push_back(scaledDotProductAttention(part(module.query(second), head), part(module.key(second), head / 2),
+                                              part(module.value(second), head / 2), {.causal = true}));
   }
   const std::vector<float> whole = floats(y.select(0, 1)), parts = floats(module.output(concat(heads, 1)));
   expectNear(whole, std::vector<double>(parts.begin(), parts.end()));
+  // Who looks at one row alone gets its value.
+  const nn::MultiheadAttention free(8, {.heads = 2}, draws);
+  const Tensor mask = Tensor::from({0, 0, 1}) > 0;
+  const std::vector<float> all = floats(free(x, x, mask)), last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
+  expectNear(all, std::vector<double>(last.begin(), last.end()));
   EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, draws); }),
               HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
 }
