@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Norms.h"
 
+#include "zyx/Tensor/Losses.h"
+
 using namespace zyx;
 using namespace zyx::nn;
 
@@ -18,25 +20,11 @@ static Tensor wide(const Tensor &x) { return byteSize(x.dtype()) < 4 ? x.cast(DT
 LayerNorm::LayerNorm(int64_t width, double epsilon, Place where)
     : weight(add("weight", filled(width, 1, where), where)),
       bias(add("bias", filled(width, 0, where), where)), epsilon(epsilon) {}
-Tensor LayerNorm::operator()(const Tensor &given) const {
-  const Tensor x = wide(given), distance = x - x.mean({-1}, true);
-  const Tensor scale = ((distance * distance).mean({-1}, true) + epsilon).rsqrt();
-  return (distance * scale * *weight + *bias).cast(given.dtype());
-}
+Tensor LayerNorm::operator()(const Tensor &x) const { return layerNorm(x, 1, *weight, *bias, epsilon); }
 
 RmsNorm::RmsNorm(int64_t width, double epsilon, Place where)
     : weight(add("weight", filled(width, 1, where), where)), epsilon(epsilon) {}
-Tensor RmsNorm::operator()(const Tensor &given) const {
-  const Tensor x = wide(given);
-  return (x * ((x * x).mean({-1}, true) + epsilon).rsqrt() * *weight).cast(given.dtype());
-}
-
-/// One number per channel, beside [batch, channels, positions...].
-static Tensor perChannel(const Tensor &x, const Tensor &numbers) {
-  Shape shape(x.rank(), 1);
-  shape[1] = -1;
-  return numbers.reshape(shape);
-}
+Tensor RmsNorm::operator()(const Tensor &x) const { return rmsNorm(x, 1, *weight, epsilon); }
 
 static void expectChannels(const char *module, const Tensor &x, const Parameter &weight) {
   if (x.rank() < 2 || x.shape()[1] != weight->numel())
@@ -53,11 +41,9 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, double epsilon, Place whe
                                         std::to_string(groups) + " groups"),
                 where);
 }
-Tensor GroupNorm::operator()(const Tensor &given) const {
-  expectChannels("GroupNorm", given, weight);
-  const Tensor x = wide(given).reshape({given.shape()[0], groups, -1}), distance = x - x.mean({2}, true);
-  const Tensor normed = distance * ((distance * distance).mean({2}, true) + epsilon).rsqrt();
-  return (normed.reshape(given.shape()) * perChannel(given, *weight) + perChannel(given, *bias)).cast(given.dtype());
+Tensor GroupNorm::operator()(const Tensor &x) const {
+  expectChannels("GroupNorm", x, weight);
+  return groupNorm(x, groups, *weight, *bias, epsilon);
 }
 
 BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum, Place where)
@@ -87,6 +73,5 @@ Tensor BatchNorm::operator()(const Tensor &given) const {
     blend(runningMean, mean);
     blend(runningVar, variance * (count / (count - 1)));
   }
-  const Tensor scale = *weight * (variance + epsilon).rsqrt();
-  return ((x - perChannel(x, mean)) * perChannel(x, scale) + perChannel(x, *bias)).cast(given.dtype());
+  return batchNorm(given, mean, variance, *weight, *bias, epsilon);
 }
