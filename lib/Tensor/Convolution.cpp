@@ -246,3 +246,40 @@ Tensor zyx::avgPool(const Tensor &x, Dims window, AverageOptions options, Place 
   const Tensor counts = showWindows(real, window, pool, 0, where).sum(pool.elements, false, where);
   return (at(sums) / at(counts)).cast(x.dtype(), where);
 }
+
+//===----------------------------------------------------------------------===//
+// Interpolation
+//===----------------------------------------------------------------------===//
+
+Tensor zyx::interpolate(const Tensor &x, Dims extents, Interpolation how, Place where) {
+  expectTensor(x, "interpolate", where);
+  const bool isLinear = how == Interpolation::Linear;
+  if (isLinear)
+    expectFloat(x, "interpolate", where);
+  const At at{where};
+  const int64_t first = x.rank() - static_cast<int64_t>(extents.size());
+  Tensor result = isLinear ? wide(x, where) : x;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const int64_t dim = first + static_cast<int64_t>(i);
+    if (dim < 0 || extents[i] < 1 || x.shape()[dim] < 1)
+      refuse("interpolate: " + toString(x.shape()) + " has no last dimensions of extents " + toString(extents), where);
+    const int64_t old = x.shape()[dim], extent = extents[i];
+    if (old == extent)
+      continue;
+    const Tensor position = positionsIn(x, {extent}, 0, where);
+    if (!isLinear) {
+      result = take(result, at(at(position) * at(old)) / at(extent), dim, where);
+      continue;
+    }
+    // (2 * position + 1) * old - extent, of 2 * extent parts.
+    const Tensor odd = at(at(position) * at(2)) + at(1);
+    const Tensor parts = maximum(at(at(at(odd) * at(old)) - at(extent)), at(0));
+    const Tensor low = at(parts) / at(2 * extent), high = minimum(at(at(low) + at(1)), at(old - 1));
+    Shape shape(x.rank(), 1);
+    shape[dim] = extent;
+    const Tensor rest = (at(parts) % at(2 * extent)).cast(result.dtype(), where).reshape(shape, where);
+    const Tensor weight = at(rest) / at(2 * extent), start = take(result, low, dim, where);
+    result = at(start) + at(at(weight) * at(at(take(result, high, dim, where)) - at(start)));
+  }
+  return result.cast(x.dtype(), where);
+}

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-/// Convolutions and pooling along one to three dimensions, with channels before positions:
+/// Convolutions along one to three dimensions, pooling, and interpolation, with channels before positions:
 /// [batch, channels, positions...].
 #ifndef ZYX_TENSOR_CONVOLUTION_H
 #define ZYX_TENSOR_CONVOLUTION_H
@@ -53,6 +53,13 @@ Tensor transposedConvolution(const Tensor &x, const Tensor &filters, const Tenso
 Tensor maxPool(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
 /// Averages of windows of floats; f16 and bf16 are added up in f32.
 Tensor avgPool(const Tensor &x, Dims window, AverageOptions options = {}, Place where = Place::current());
+
+enum class Interpolation { Nearest, Linear };
+/// The last dimensions with other extents, as many as `extents` has, none of them empty. Elements are areas
+/// that share the same whole: nearest takes element floor(i * old / new); linear, of floats, weighs the two
+/// around (i + 1/2) * old / new - 1/2, one dimension after the other, and repeats what is at the borders.
+Tensor interpolate(const Tensor &x, Dims extents, Interpolation how = Interpolation::Nearest,
+                   Place where = Place::current());
 
 } // namespace zyx
 

@@ -128,6 +128,20 @@ TEST_P(ConvolutionTest, Pooling) {
   EXPECT_EQ(avgPool(Tensor::full({8}, 60000, DType::F16), {8}).cast(DType::F32).item<float>(), 60000);
 }
 
+TEST_P(ConvolutionTest, InterpolatesBetweenElements) {
+  const Tensor x = Tensor::from({1.f, 2.f, 4.f, 8.f}).reshape({2, 2});
+  EXPECT_THAT(floats(interpolate(x, {4})), ElementsAre(1, 1, 2, 2, 4, 4, 8, 8));
+  EXPECT_THAT(floats(interpolate(x, {3, 1})), ElementsAre(1, 1, 4));
+  EXPECT_THAT(ints(interpolate(Tensor::arange(0, 5), {3})), ElementsAre(0, 1, 3));
+  EXPECT_THAT(floats(interpolate(x, {4}, Interpolation::Linear)), ElementsAre(1, 1.25, 1.75, 2, 4, 5, 7, 8));
+  EXPECT_THAT(floats(interpolate(x, {1, 1}, Interpolation::Linear)), ElementsAre(3.75));
+  EXPECT_THAT(floats(interpolate(Tensor::from({0.f, 1.f, 2.f, 3.f}), {2}, Interpolation::Linear)), ElementsAre(0.5, 2.5));
+  expectGradients([](const std::vector<Tensor> &in) { return interpolate(in[0], {3, 5}, Interpolation::Linear); },
+                  {doubles({2, 2, 3})});
+  EXPECT_THAT(refusal([&] { interpolate(x, {0}); }), HasSubstr("interpolate: [2, 2] has no last dimensions of extents [0]"));
+  EXPECT_THAT(refusal([&] { interpolate(x, {1, 2, 3}); }), HasSubstr("has no last dimensions of extents [1, 2, 3]"));
+}
+
 TEST_P(ConvolutionTest, GradientsAgreeWithDifferences) {
   using Inputs = std::vector<Tensor>;
   ConvolutionOptions options;
