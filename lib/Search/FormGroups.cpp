@@ -304,8 +304,10 @@ private:
     // A group of what nobody reads would have no result.
     zyx::search::eraseUnused(block);
     if (fuse) {
+      zyx::search::partReductions(block);
       zyx::search::normalizeViews(block);
       zyx::search::divideAfterwards(block);
+      zyx::search::splitReductions(block);
     }
     // Behind the views, which would move what the seed alone decides in front of its expand.
     zyx::search::expandRandomBits(block);

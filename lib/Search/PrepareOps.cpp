@@ -126,3 +126,72 @@ void zyx::search::expandRandomBits(Block &block) {
     op.erase();
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Long reductions
+//===----------------------------------------------------------------------===//
+
+/// Into how many parts an extent falls; 0 where it does not.
+static int64_t partsOf(int64_t extent) {
+  for (int64_t parts : {256, 128, 64, 32, 16})
+    if (extent % parts == 0)
+      return parts;
+  return 0;
+}
+
+/// What takes as long as some hundred launches; and results that are too few to share it.
+static bool isLong(ReduceOp op) {
+  constexpr int64_t fewestElements = int64_t(1) << 18, mostResults = 8;
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  Type element = type.getElementType();
+  bool isRounded = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return !isRounded && type.getNumElements() >= fewestElements &&
+         cast<RankedTensorType>(op.getResult().getType()).getNumElements() <= mostResults && !matchContraction(op);
+}
+
+/// Rows that are programs of their own: the first of several dimensions that are reduced.
+static bool hasRows(ReduceOp op) {
+  constexpr int64_t fewestRows = 16, mostRows = 4096;
+  const int64_t rows = cast<RankedTensorType>(op.getX().getType()).getDimSize(op.getDims().front());
+  return op.getDims().size() > 1 && rows >= fewestRows && rows <= mostRows;
+}
+
+void zyx::search::partReductions(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    if (!isLong(op) || hasRows(op))
+      continue;
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());
+    const int64_t first = dims.front(), parts = partsOf(shape[first]);
+    if (parts == 0)
+      continue;
+    shape.insert(shape.begin() + first, parts);
+    shape[first + 1] /= parts;
+    for (int64_t &dim : dims)
+      ++dim;
+    dims.insert(dims.begin(), first);
+    OpBuilder builder(op);
+    Value parted = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX());
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims).getResult());
+    op.erase();
+  }
+}
+
+void zyx::search::splitReductions(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    if (!isLong(op) || !hasRows(op))
+      continue;
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    const ArrayRef<int64_t> inner = op.getDims().drop_front();
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t dim : llvm::reverse(inner))
+      shape.erase(shape.begin() + dim);
+    OpBuilder builder(op);
+    Value partial = ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), op.getX(), inner);
+    op.replaceAllUsesWith(ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), partial,
+                                           op.getDims().take_front())
+                              .getResult());
+    op.erase();
+  }
+}

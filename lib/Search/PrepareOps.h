@@ -16,6 +16,13 @@ void storeIotas(mlir::Block &block);
 /// Replaces random bits by the element-wise integer ops that compute them from their index.
 void expandRandomBits(mlir::Block &block);
 
+/// Splits long reductions to few results in two, of which the first has results for many programs: a
+/// kernel of one program has one core. f16 and bf16, which would be rounded between the two, are left as
+/// they are. The first function gives operands a dimension of parts where they have none, in front of the
+/// normal form of views; the second one splits, behind it.
+void partReductions(mlir::Block &block);
+void splitReductions(mlir::Block &block);
+
 } // namespace zyx::search
 
 #endif // ZYX_LIB_SEARCH_PREPAREOPS_H

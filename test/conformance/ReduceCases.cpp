@@ -132,6 +132,19 @@ static void addMixed(std::vector<Case> &cases) {
                      return std::vector<NodeId>{b.reduce(ReduceKind::Min, rows, {0}),
                                                 b.reduce(ReduceKind::Add, rows, {0, 1})};
                    }});
+  // Few results of many elements, which are combined in two steps.
+  cases.push_back({"reduce.long", [](Builder &b) {
+                     const NodeId rows = b.x(DType::F32, {300, 1024}), line = b.x(DType::I32, {262400});
+                     const NodeId kept = b.x(DType::F64, {2, 16384, 12});
+                     return std::vector<NodeId>{
+                         b.reduce(ReduceKind::Add, b.binary(BinaryKind::Mul, rows, rows), {0, 1}),
+                         b.reduce(ReduceKind::Min, rows, {0, 1}),
+                         b.reduce(ReduceKind::Add, line, {0}),
+                         b.reduce(ReduceKind::Max, b.unary(UnaryKind::Neg, line), {0}),
+                         b.reduce(ReduceKind::Add, kept, {1, 2}),
+                         b.reduce(ReduceKind::Or, b.binary(BinaryKind::Eq, line, b.like(line, 3)), {0}),
+                         b.reduce(ReduceKind::Add, b.x(DType::F16, {600, 512}), {0, 1})};
+                   }});
   cases.push_back({"reduce.of-iota", [](Builder &b) {
                      const NodeId i = b.iota({DType::I64, {1000}}, 0);
                      return std::vector<NodeId>{b.reduce(ReduceKind::Add, i, {0}),

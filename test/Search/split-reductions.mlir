@@ -1,0 +1,51 @@
+// RUN: zyx-opt %s -zyx-search-form-groups | FileCheck %s
+// RUN: zyx-opt %s -zyx-search-form-groups=fuse=false | FileCheck %s --check-prefix=NONE
+
+// Rows are programs of their own, and their sums are a second kernel.
+// CHECK-LABEL: func.func @matrix
+// CHECK: graph.group
+// CHECK: graph.reduce add {{.*}} dims = [1] : tensor<1024x512xf32> -> tensor<1024xf32>
+// CHECK: graph.group
+// CHECK: graph.reduce add {{.*}} dims = [0] : tensor<1024xf32> -> tensor<f32>
+// NONE-LABEL: func.func @matrix
+// NONE: graph.reduce add {{.*}} dims = [0, 1]
+func.func @matrix(%x: tensor<1024x512xf32>) -> tensor<f32> {
+  %y = graph.reduce add %x dims = [0, 1] : tensor<1024x512xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// A vector falls into parts, and what is computed in front of it stays there.
+// CHECK-LABEL: func.func @vector
+// CHECK: graph.group
+// CHECK: graph.binary mul {{.*}} : tensor<256x4096xi32>
+// CHECK: graph.reduce max {{.*}} dims = [1] : tensor<256x4096xi32> -> tensor<256xi32>
+// CHECK: graph.reduce max {{.*}} dims = [0] : tensor<256xi32> -> tensor<i32>
+func.func @vector(%x: tensor<1048576xi32>) -> tensor<i32> {
+  %q = graph.binary mul %x, %x : tensor<1048576xi32>
+  %y = graph.reduce max %q dims = [0] : tensor<1048576xi32> -> tensor<i32>
+  return %y : tensor<i32>
+}
+
+// Many short rows are parts, too.
+// CHECK-LABEL: func.func @kept
+// CHECK: graph.reduce add {{.*}} dims = [2, 3] : tensor<2x256x4096x4xf64> -> tensor<2x256xf64>
+// CHECK: graph.reduce add {{.*}} dims = [1] : tensor<2x256xf64> -> tensor<2xf64>
+func.func @kept(%x: tensor<2x1048576x4xf64>) -> tensor<2xf64> {
+  %y = graph.reduce add %x dims = [1, 2] : tensor<2x1048576x4xf64> -> tensor<2xf64>
+  return %y : tensor<2xf64>
+}
+
+// Short ones, those with many results, extents without parts, and what would be rounded in between.
+// CHECK-LABEL: func.func @left
+// CHECK-DAG: graph.reduce add {{.*}} dims = [0, 1] : tensor<256x256xf32> -> tensor<f32>
+// CHECK-DAG: graph.reduce add {{.*}} dims = [0] : tensor<65536x64xf32> -> tensor<64xf32>
+// CHECK-DAG: graph.reduce add {{.*}} dims = [0] : tensor<1048573xf32> -> tensor<f32>
+// CHECK-DAG: graph.reduce add {{.*}} dims = [0, 1] : tensor<1024x512xf16> -> tensor<f16>
+func.func @left(%a: tensor<256x256xf32>, %b: tensor<65536x64xf32>, %c: tensor<1048573xf32>, %d: tensor<1024x512xf16>)
+    -> (tensor<f32>, tensor<64xf32>, tensor<f32>, tensor<f16>) {
+  %0 = graph.reduce add %a dims = [0, 1] : tensor<256x256xf32> -> tensor<f32>
+  %1 = graph.reduce add %b dims = [0] : tensor<65536x64xf32> -> tensor<64xf32>
+  %2 = graph.reduce add %c dims = [0] : tensor<1048573xf32> -> tensor<f32>
+  %3 = graph.reduce add %d dims = [0, 1] : tensor<1024x512xf16> -> tensor<f16>
+  return %0, %1, %2, %3 : tensor<f32>, tensor<64xf32>, tensor<f32>, tensor<f16>
+}
