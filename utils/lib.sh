@@ -71,6 +71,7 @@ digits_train() {
   shift 2
   mkdir -p "$folder"
   output=$("$zyx_root/build/$preset/bin/digits-train" "$zyx_root/examples/digits.safetensors" \
-    "--seed=$seed" "--out=$folder" "$@" | tee /dev/stderr | tail -1) || return 1
-  awk -v text="$output" 'BEGIN { exit match(text, /\(([0-9.]+) %\)/) && substr(text, RSTART + 1) + 0 >= 97 ? 0 : 1 }'
+    "--seed=$seed" "--out=$folder" "$@") || return 1
+  echo "$output"
+  awk -v text="${output##*$'\n'}" 'BEGIN { exit match(text, /\(([0-9.]+) %\)/) && substr(text, RSTART + 1) + 0 >= 97 ? 0 : 1 }'
 }
