@@ -84,4 +84,44 @@ double f8E4M3FNToFloat(uint8_t bits) { return F8E4M3FN::decode(bits); }
 uint8_t floatToF8E5M2(double value) { return static_cast<uint8_t>(F8E5M2::encode(value)); }
 double f8E5M2ToFloat(uint8_t bits) { return F8E5M2::decode(bits); }
 
+std::vector<std::byte> encodeElement(double value, DType dtype) {
+  auto bytesOf = [](auto number) {
+    const auto *raw = reinterpret_cast<const std::byte *>(&number);
+    return std::vector<std::byte>(raw, raw + sizeof number);
+  };
+  switch (dtype) {
+  case DType::Bool:
+    return bytesOf(uint8_t(value != 0));
+  case DType::I8:
+    return bytesOf(static_cast<int8_t>(value));
+  case DType::I16:
+    return bytesOf(static_cast<int16_t>(value));
+  case DType::I32:
+    return bytesOf(static_cast<int32_t>(value));
+  case DType::I64:
+    return bytesOf(static_cast<int64_t>(value));
+  case DType::U8:
+    return bytesOf(static_cast<uint8_t>(value));
+  case DType::U16:
+    return bytesOf(static_cast<uint16_t>(value));
+  case DType::U32:
+    return bytesOf(static_cast<uint32_t>(value));
+  case DType::U64:
+    return bytesOf(static_cast<uint64_t>(value));
+  case DType::F16:
+    return bytesOf(floatToHalf(value));
+  case DType::BF16:
+    return bytesOf(floatToBFloat16(value));
+  case DType::F32:
+    return bytesOf(static_cast<float>(value));
+  case DType::F64:
+    return bytesOf(value);
+  case DType::F8E4M3FN:
+    return bytesOf(floatToF8E4M3FN(value));
+  case DType::F8E5M2:
+    return bytesOf(floatToF8E5M2(value));
+  }
+  return {};
+}
+
 } // namespace zyx

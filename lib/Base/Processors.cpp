@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string_view>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -154,4 +155,14 @@ unsigned zyx::usableProcessors(const std::string &root) {
   // Reading it takes some hundred microseconds.
   static const unsigned ownLimit = readLimit("");
   return std::min(processors, root.empty() ? ownLimit : readLimit(root));
+}
+
+bool zyx::grantsMatrixTiles() {
+#if defined(__x86_64__)
+  constexpr int getSupported = 0x1021, tileData = 18;
+  uint64_t supported = 0;
+  return ::syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
+#else
+  return false;
+#endif
 }

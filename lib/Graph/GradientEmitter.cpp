@@ -7,7 +7,6 @@
 #include "zyx/Base/Float.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace zyx::graph {
 
@@ -54,39 +53,9 @@ NodeId GradientEmitter::select(NodeId condition, NodeId a, NodeId b) {
   return emit(Op::Select, {{condition, a, b}}, {});
 }
 
-template <typename T>
-static std::vector<std::byte> bytesOf(T value) {
-  std::vector<std::byte> bytes(sizeof(T));
-  std::memcpy(bytes.data(), &value, sizeof(T));
-  return bytes;
-}
-
-static std::vector<std::byte> encode(DType dtype, double value) {
-  switch (dtype) {
-  case DType::F16:
-    return bytesOf(floatToHalf(value));
-  case DType::BF16:
-    return bytesOf(floatToBFloat16(value));
-  case DType::F32:
-    return bytesOf(static_cast<float>(value));
-  case DType::F64:
-    return bytesOf(value);
-  case DType::F8E4M3FN:
-    return bytesOf(floatToF8E4M3FN(value));
-  case DType::F8E5M2:
-    return bytesOf(floatToF8E5M2(value));
-  default:
-    break;
-  }
-  // Integers in two's complement, little-endian; a bool as 0 or 1.
-  std::vector<std::byte> bytes = bytesOf(static_cast<int64_t>(value));
-  bytes.resize(static_cast<size_t>(byteSize(dtype)));
-  return bytes;
-}
-
 NodeId GradientEmitter::fill(const TensorType &type, double value) {
   Attributes attributes;
-  attributes.value = encode(type.dtype, value);
+  attributes.value = encodeElement(value, type.dtype);
   attributes.splat = true;
   return emit(Op::Constant, {}, std::move(attributes), type);
 }

@@ -74,51 +74,10 @@ Tensor zyx::detail::makeReduce(graph::ReduceKind kind, const Tensor &x, Dims dim
   return makeNode(Op::Reduce, {x}, std::move(attributes), where);
 }
 
-/// The bytes of a number in a dtype; integers are truncated towards zero.
-static std::vector<std::byte> encode(double value, DType dtype) {
-  auto bytesOf = [](auto number) {
-    const auto *raw = reinterpret_cast<const std::byte *>(&number);
-    return std::vector<std::byte>(raw, raw + sizeof number);
-  };
-  switch (dtype) {
-  case DType::Bool:
-    return bytesOf(uint8_t(value != 0));
-  case DType::I8:
-    return bytesOf(static_cast<int8_t>(value));
-  case DType::I16:
-    return bytesOf(static_cast<int16_t>(value));
-  case DType::I32:
-    return bytesOf(static_cast<int32_t>(value));
-  case DType::I64:
-    return bytesOf(static_cast<int64_t>(value));
-  case DType::U8:
-    return bytesOf(static_cast<uint8_t>(value));
-  case DType::U16:
-    return bytesOf(static_cast<uint16_t>(value));
-  case DType::U32:
-    return bytesOf(static_cast<uint32_t>(value));
-  case DType::U64:
-    return bytesOf(static_cast<uint64_t>(value));
-  case DType::F16:
-    return bytesOf(floatToHalf(value));
-  case DType::BF16:
-    return bytesOf(floatToBFloat16(value));
-  case DType::F32:
-    return bytesOf(static_cast<float>(value));
-  case DType::F64:
-    return bytesOf(value);
-  case DType::F8E4M3FN:
-    return bytesOf(floatToF8E4M3FN(value));
-  case DType::F8E5M2:
-    return bytesOf(floatToF8E5M2(value));
-  }
-  return {};
-}
-
 Tensor zyx::detail::constantIn(State &state, double value, DType dtype, const Place &where) {
   graph::Attributes attributes;
   attributes.splat = true;
-  attributes.value = encode(value, dtype);
+  attributes.value = encodeElement(value, dtype);
   return makeIn(state, Op::Constant, {}, std::move(attributes), where, {dtype, {}});
 }
 

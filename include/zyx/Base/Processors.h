@@ -16,6 +16,9 @@ namespace zyx {
 /// the first call. `root` stands in front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
 
+/// Whether Linux lets a process that asks for them use the registers of x86's matrix unit.
+bool grantsMatrixTiles();
+
 } // namespace zyx
 
 #endif // ZYX_BASE_PROCESSORS_H

@@ -7,7 +7,6 @@
 #include "zyx/Base/Processors.h"
 
 #include <algorithm>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -115,13 +114,6 @@ TargetInfo aarch64() {
 }
 
 #if defined(__x86_64__)
-/// Whether Linux lets a process that asks for it use the registers of the matrix unit.
-bool mayUseTiles() {
-  constexpr int getSupported = 0x1021, tileData = 18;
-  uint64_t supported = 0;
-  return ::syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
-}
-
 TargetInfo hostCPU() {
   __builtin_cpu_init();
   TargetInfo info;
@@ -139,7 +131,7 @@ TargetInfo hostCPU() {
       addFeature(info, "avx512vnni");
     if (__builtin_cpu_supports("avx512bf16"))
       addFeature(info, "avx512bf16");
-    if (mayUseTiles() && __builtin_cpu_supports("amx-tile") &&
+    if (grantsMatrixTiles() && __builtin_cpu_supports("amx-tile") &&
         __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16"))
       addAmx(info);
   } else if (level3) {

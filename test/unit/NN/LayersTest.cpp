@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 // Norms with buffers, positions, recurrent layers and blocks, beside loops over single numbers.
 //===----------------------------------------------------------------------===//
+#include "../Tensor/TensorFixture.h"
+
 #include "zyx/zyx.h"
 
 #include <gmock/gmock.h>
@@ -13,30 +15,17 @@
 #include <cstdlib>
 
 using namespace zyx;
+using zyx::test::refusal;
+using zyx::test::floats;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
 
-class LayersTest : public testing::TestWithParam<const char *> {
+class LayersTest : public test::DeviceTest {
 protected:
-  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
-  Context context{{.device = GetParam()}};
-  ContextScope scope{context};
   nn::Draws draws{11};
 };
-
-template <typename F>
-std::string refusal(F &&call) {
-  try {
-    call();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
-}
-
-std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
 
 void expectNear(const std::vector<float> &values, const std::vector<double> &expected, double tolerance = 4e-6) {
   ASSERT_EQ(values.size(), expected.size());

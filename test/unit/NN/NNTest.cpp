@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Safetensors.h"
+#include "../Tensor/TensorFixture.h"
+
 #include "zyx/zyx.h"
 
 #include <gmock/gmock.h>
@@ -15,6 +17,8 @@
 #include <sstream>
 
 using namespace zyx;
+using zyx::test::refusal;
+using zyx::test::floats;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -25,25 +29,8 @@ double trainExample(const Tensor &images, const Tensor &labels, int steps, float
 namespace {
 
 /// On the interpreter and on machine code.
-class NNTest : public testing::TestWithParam<const char *> {
-protected:
-  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
-  Context context{{.device = GetParam()}};
-  ContextScope scope{context};
-};
+using NNTest = test::DeviceTest;
 using Training = NNTest;
-
-template <typename F>
-std::string refusal(F &&call) {
-  try {
-    call();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
-}
-
-std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
 
 std::vector<std::string> namesOf(const nn::Module &module) {
   std::vector<std::string> names;

@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../Tensor/TensorFixture.h"
 #include "Trajectories.h"
 
 #include "zyx/zyx.h"
@@ -13,29 +14,17 @@
 #include <cstdlib>
 
 using namespace zyx;
+using zyx::test::refusal;
 using namespace zyx::optim;
 using testing::HasSubstr;
 
 namespace {
 
 /// On the interpreter and on machine code.
-class OptimTest : public testing::TestWithParam<const char *> {
+class OptimTest : public test::DeviceTest {
 protected:
-  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
   bool compiles() const { return GetParam() != std::string("reference"); }
-  Context context{{.device = GetParam()}};
-  ContextScope scope{context};
 };
-
-template <typename F>
-std::string refusal(F &&call) {
-  try {
-    call();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// Three parameters and what they are drawn to.
 struct Problem {

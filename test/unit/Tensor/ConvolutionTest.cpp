@@ -18,7 +18,7 @@ using testing::Pointwise;
 
 namespace {
 
-using ConvolutionTest = FunctionTest;
+using ConvolutionTest = DeviceTest;
 
 /// The sum over channels and windows, position by position, of two-dimensional images.
 std::vector<double> convolveNaively(const Tensor &x, const Tensor &filters, int64_t stride, int64_t padding,

@@ -17,7 +17,7 @@ using testing::FloatEq;
 using testing::FloatNear;
 using testing::HasSubstr;
 
-using FunctionsTest = FunctionTest;
+using FunctionsTest = DeviceTest;
 
 TEST_P(FunctionsTest, Scans) {
   const Tensor x = Tensor::from({1.f, 3.f, 2.f, -1.f, 5.f, 4.f}).reshape({2, 3});

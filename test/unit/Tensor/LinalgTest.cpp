@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-using LinalgTest = FunctionTest;
+using LinalgTest = DeviceTest;
 
 static Tensor einsumOf(std::string_view notation, std::vector<Tensor> operands) { return einsum(notation, operands); }
 

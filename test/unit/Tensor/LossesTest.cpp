@@ -15,7 +15,7 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-using LossesTest = FunctionTest;
+using LossesTest = DeviceTest;
 
 TEST_P(LossesTest, OfDistances) {
   const Tensor x = Tensor::from({1.f, 2.f, -3.f}), t = Tensor::from({1.5f, 0.f, -3.f});

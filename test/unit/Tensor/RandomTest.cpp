@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 namespace {
 
-using RandomTest = FunctionTest;
+using RandomTest = DeviceTest;
 
 Tensor seedOf(uint64_t seed) { return Tensor::from(std::vector<uint64_t>{seed}, {}); }
 

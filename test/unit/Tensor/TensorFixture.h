@@ -65,7 +65,7 @@ inline void expectGradients(const std::function<Tensor(const std::vector<Tensor>
 }
 
 /// On the interpreter and on machine code.
-class FunctionTest : public testing::TestWithParam<const char *> {
+class DeviceTest : public testing::TestWithParam<const char *> {
 protected:
   static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
   Context context{{.device = GetParam()}};

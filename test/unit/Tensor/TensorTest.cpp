@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "TensorFixture.h"
+
 #include "zyx/zyx.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +14,8 @@
 #include <thread>
 
 using namespace zyx;
+using zyx::test::refusal;
+using zyx::test::floats;
 using testing::ElementsAre;
 using testing::FloatEq;
 using testing::FloatNear;
@@ -19,26 +23,8 @@ using testing::HasSubstr;
 
 namespace {
 
-std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
-
 /// On the interpreter and on machine code.
-class TensorTest : public testing::TestWithParam<const char *> {
-protected:
-  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
-  Context context{{.device = GetParam()}};
-  ContextScope scope{context};
-};
-
-/// What a call throws, as text.
-template <typename F>
-std::string refusal(F &&call) {
-  try {
-    call();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
-}
+using TensorTest = test::DeviceTest;
 
 } // namespace
 

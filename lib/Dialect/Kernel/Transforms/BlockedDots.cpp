@@ -9,8 +9,7 @@
 #include "MicroKernel.h"
 #include "Packing.h"
 #include "TileLowering.h"
-
-#include "zyx/Dialect/Kernel/Transforms/Panels.h"
+#include "WeightPanels.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -289,14 +288,14 @@ private:
   }
 
   LogicalResult overBlocks(Point at, Depth piece) {
-    if (matrix && isPacked) {
+    if (matrix && weights) {
       if (failed(matrix->lookThroughRhs([&](MatrixUnit::Panel body) {
             return overPieces(columns, [&](Value column, int64_t width) {
-              return body(panelIn(piece, column), column, width);
+              return body(weights->panelOfAll(piece.start, column), column, width);
             });
           })))
         return failure();
-    } else if ((rhsMemory || matrix) && !isPacked && failed(packRhs(at, piece))) {
+    } else if ((rhsMemory || matrix) && !weights && failed(packRhs(at, piece))) {
       return failure();
     }
     int64_t block = blocking.getRowBlock();
@@ -397,98 +396,23 @@ private:
                        lanes);
   }
 
-  /// A right factor that lies in such panels already is read there, where the program begins with one of them.
+  /// A right factor that lies in such panels already is read there.
   void findPanels() {
-    auto load = (matrix ? matrix->rhsTile() : dot.getRhs()).getDefiningOp<LoadOp>();
-    if (!blocking.getPackRhs() || !load || (!matrix && elementOf(load) != element) ||
-        t.evaluator.memory.contains(load))
+    if (!matrix && elementOf(dot.getRhs()) != element)
       return;
-    auto view = load.getView().getDefiningOp<ViewOp>();
-    std::optional<Panels> panels = view ? Panels::match(view.getMap()) : std::nullopt;
-    int64_t width = blocking.getColumns();
-    if (!panels || panels->group != (matrix ? matrix->group() : 1) || panels->width != width || panels->piece != std::min(blocking.getDepth(), depth) || width % lanes != 0 || rank != 2 || load.getMask() || load.getOther() ||
-        !matchPattern(load.getIndices()[0], m_Zero()) || t.axes.of(load)[0] != k)
-      return;
-    Value first = load.getIndices()[1];
-    if (std::optional<int64_t> constant = getConstantIntValue(first)) {
-      if (*constant % width != 0)
-        return;
-    } else {
-      auto index = dyn_cast<BlockArgument>(first);
-      auto grid = index ? dyn_cast<GridOp>(index.getOwner()->getParentOp()) : GridOp();
-      if (!grid || grid.getSteps()[index.getArgNumber()] % width != 0)
-        return;
-    }
-    firstColumn = t.evaluator.mapping.lookupOrDefault(first);
-    SmallVector<int64_t> shape = panels->shape();
-    if (matrix)
-      shape = {shape[0] * shape[1], shape[2], shape[3] * shape[4]};
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(t.programStart);
-    Value all = ViewOp::create(t.builder, loc, ViewType::get(shape, elementOf(load), view.getType().getSpace()),
-                               t.evaluator.mapping.lookupOrDefault(view.getBuffer()), ValueRange(),
-                               MapAttr::identity(t.builder.getContext(), shape));
-    isPacked = true;
-    numPanels = panels->count();
-    if (matrix) {
-      matrix->readPackedRhs(all);
-      return;
-    }
-    rhsMemory = all;
-    int64_t elements = ShapedType::getNumElements(shape);
-    rhsInOrder = ViewOp::create(t.builder, loc, ViewType::get({elements}, element, view.getType().getSpace()),
-                                t.evaluator.mapping.lookupOrDefault(view.getBuffer()), ValueRange(),
-                                MapAttr::identity(t.builder.getContext(), {elements}));
+    Value rhs = matrix ? matrix->rhsTile() : dot.getRhs();
+    if (auto found = WeightPanels::find(t, dot, rhs, matrix ? matrix->group() : 1, lanes, depth))
+      weights.emplace(*found);
+    if (weights && matrix)
+      matrix->readPackedRhs(weights->view());
+    else if (weights)
+      rhsMemory = weights->view();
   }
 
   Value panelOf(Value column) {
-    if (isPacked)
-      column = t.evaluator.addIndex(firstColumn, column, loc);
-    return arith::DivUIOp::create(t.builder, loc, column, t.evaluator.constantIndex(blocking.getColumns(), loc));
-  }
-
-  /// The number of a piece of a right factor that was packed before.
-  Value pieceOf(Depth piece) {
-    return arith::DivUIOp::create(t.builder, loc, piece.start,
-                                  t.evaluator.constantIndex(std::min(blocking.getDepth(), depth), loc));
-  }
-
-  /// Where the panel begins that is read after this one: that of the next piece, or behind the last one that of the
-  /// next program's first.
-  Value panelAfter(Depth piece, Value column) {
-    int64_t pieces = llvm::divideCeil(depth, blocking.getDepth());
-    Value panel = panelOf(column), number = pieceOf(piece);
-    Value across = t.evaluator.addIndex(
-        panel, t.evaluator.constantIndex(llvm::divideCeil(t.axes.extent(n), blocking.getColumns()), loc), loc);
-    Value isLast = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::eq, number,
-                                         t.evaluator.constantIndex(pieces - 1, loc));
-    Value next = t.evaluator.addIndex(number, t.evaluator.constantIndex(1, loc), loc);
-    next = arith::MulIOp::create(t.builder, loc, next, t.evaluator.constantIndex(numPanels, loc));
-    next = arith::SelectOp::create(t.builder, loc, isLast, across, t.evaluator.addIndex(next, panel, loc));
-    int64_t elements = std::min(blocking.getDepth(), depth) * blocking.getColumns();
-    return arith::MulIOp::create(t.builder, loc, next, t.evaluator.constantIndex(elements, loc));
-  }
-
-  /// The tiles of a program share the lines of the panels that are read next, a few in each round of the
-  /// innermost loop, so that these are in the second cache when their turn comes.
-  struct Ahead {
-    Value from;
-    int64_t perStep, linesPerRound, line;
-  };
-  Ahead readAhead(Depth piece, Value column, Value tileRow, int64_t unroll) {
-    int64_t steps = std::min(blocking.getDepth(), depth), tiles = llvm::divideCeil(t.axes.extent(m), blocking.getRows());
-    int64_t line = std::max<int64_t>(512 / element.getIntOrFloatBitWidth(), 1);
-    int64_t perStep = llvm::divideCeil(blocking.getColumns(), tiles);
-    Value number = arith::DivUIOp::create(t.builder, loc, tileRow, t.evaluator.constantIndex(blocking.getRows(), loc));
-    Value share = arith::MulIOp::create(t.builder, loc, number, t.evaluator.constantIndex(perStep * steps, loc));
-    return {t.evaluator.addIndex(panelAfter(piece, column), share, loc), perStep,
-            int64_t(llvm::divideCeil(perStep * unroll, line)), line};
-  }
-
-  /// The number of a panel among those of all pieces.
-  Value panelIn(Depth piece, Value column) {
-    Value before = arith::MulIOp::create(t.builder, loc, pieceOf(piece), t.evaluator.constantIndex(numPanels, loc));
-    return t.evaluator.addIndex(before, panelOf(column), loc);
+    return weights ? weights->panel(column)
+                   : arith::DivUIOp::create(t.builder, loc, column,
+                                            t.evaluator.constantIndex(blocking.getColumns(), loc));
   }
 
   //===--------------------------------------------------------------------===//
@@ -521,9 +445,7 @@ private:
     FailureOr<Accumulators> sums = sumsBefore(piece, points);
     if (failed(sums))
       return failure();
-    Value panel = rhsMemory ? panelOf(column) : Value(), pieceNumber;
-    if (isPacked)
-      pieceNumber = pieceOf(piece);
+    Value panel = rhsMemory ? panelOf(column) : Value(), pieceNumber = weights ? weights->piece(piece.start) : Value();
     auto load = [&](Type type, Value view, ArrayRef<Value> indices) -> Value {
       return LoadOp::create(t.builder, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
     };
@@ -537,14 +459,14 @@ private:
         return failure();
       return widenFactor(t.builder, loc, *value, element);
     };
-    std::optional<Ahead> ahead;
-    if (isPacked)
-      ahead = readAhead(piece, column, rowStart, tile.unroll);
+    std::optional<WeightPanels::Ahead> ahead;
+    if (weights)
+      ahead = weights->readAhead(piece.start, column, rowStart, tile.unroll);
     int64_t calls = 0;
     auto rhs = [&](Value i, int64_t v) -> FailureOr<Value> {
       if (ahead && v == 0 && calls++ % tile.unroll == 0)
-        fetch(*ahead, i);
-      if (isPacked)
+        weights->fetch(*ahead, i);
+      if (weights)
         return load(vectorType(), rhsMemory, {pieceNumber, panel, i, t.evaluator.constantIndex(v * lanes, loc)});
       if (rhsMemory)
         return load(vectorType(), rhsMemory, {panel, i, t.evaluator.constantIndex(v * lanes, loc)});
@@ -584,18 +506,10 @@ private:
     return finishTile(piece, *sums, points);
   }
 
-  void fetch(const Ahead &ahead, Value step) {
-    Value at = arith::MulIOp::create(t.builder, loc, step, t.evaluator.constantIndex(ahead.perStep, loc));
-    at = t.evaluator.addIndex(ahead.from, at, loc);
-    for (int64_t i = 0; i < ahead.linesPerRound; ++i)
-      PrefetchOp::create(t.builder, loc, rhsInOrder,
-                         t.evaluator.addIndex(at, t.evaluator.constantIndex(i * ahead.line, loc), loc));
-  }
-
   /// The same by the matrix unit. Its sums are in memory, from where a loop takes a few rows at a time.
   LogicalResult emitMatrixTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column,
                                int64_t width) {
-    if (failed(matrix->multiply(at, piece.start, row0, row, isPacked ? panelIn(piece, column) : panelOf(column))))
+    if (failed(matrix->multiply(at, piece.start, row0, row, weights ? weights->panelOfAll(piece.start, column) : panelOf(column))))
       return failure();
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
     constexpr int64_t rowsAtOnce = 4;
@@ -738,11 +652,8 @@ private:
   std::optional<MatrixUnit> matrix;
   /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
   Value lhsMemory, rhsMemory;
-  /// Whether the right factor was packed before the kernel, along all of the contraction; the program's first
-  /// column there.
-  bool isPacked = false;
-  int64_t numPanels = 0;
-  Value firstColumn, rhsInOrder;
+  /// The right factor, where it was packed before the kernel.
+  std::optional<WeightPanels> weights;
   /// Stores that are done to tiles in registers; where there are none the result goes to memory.
   SmallVector<StoreOp> epilogue;
   /// The store to whose place partial sums go; null where they go to private memory.

@@ -81,6 +81,7 @@ private:
   friend class Packer;
   friend class RunPacker;
   friend class MatrixUnit;
+  friend class WeightPanels;
 
   FuncOp source;
   mlir::OpBuilder &builder;

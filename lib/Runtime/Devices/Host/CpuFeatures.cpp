@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Host.h"
 
+#include "zyx/Base/Processors.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -142,23 +144,12 @@ struct Processor {
 
 } // namespace
 
-/// Whether Linux lets a process that asks for it use the registers of the matrix unit.
-static bool mayUseTiles() {
-#if defined(__x86_64__)
-  constexpr int getSupported = 0x1021, tileData = 18;
-  uint64_t supported = 0;
-  return ::syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> tileData & 1);
-#else
-  return false;
-#endif
-}
-
 std::vector<std::string> runtime::hostCpuFeatures() {
   static const std::vector<std::string> features = [] {
     std::vector<std::string> names;
     Processor processor;
     for (const auto &feature : table)
-      if (processor.has(feature) && (!feature.name.starts_with("amx-") || mayUseTiles()))
+      if (processor.has(feature) && (!feature.name.starts_with("amx-") || grantsMatrixTiles()))
         names.emplace_back(feature.name);
     return names;
   }();
