@@ -2,6 +2,29 @@
 # of all libraries beside libc. utils/package.sh calls it.
 include(CMakePackageConfigHelpers)
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/Zyx)
+
+# Tensors are for programs of C++: static libraries of an export set of its own, so that programs of C
+# need not have what these link.
+set(rooms Base Graph Reference IO Artifact Session Tensor Optim NN)
+foreach(room IN LISTS rooms)
+  set_target_properties(Zyx${room} PROPERTIES EXPORT_NAME ${room})
+endforeach()
+# Zyx::Runtime is the shared library.
+set_target_properties(ZyxRuntime PROPERTIES EXPORT_NAME RuntimeArchive)
+list(TRANSFORM rooms PREPEND Zyx OUTPUT_VARIABLE archives)
+target_compile_features(ZyxBase INTERFACE cxx_std_20)
+# What a program needs that includes zyx/zyx.h.
+add_library(ZyxTensors INTERFACE)
+target_link_libraries(ZyxTensors INTERFACE ZyxNN ZyxOptim ZyxTensor)
+set_target_properties(ZyxTensors PROPERTIES EXPORT_NAME Tensors)
+install(TARGETS ${archives} ZyxRuntime ZyxTensors EXPORT ZyxTensorsTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT ZyxTensorsTargets NAMESPACE Zyx:: DESTINATION ${folder})
+foreach(room IN ITEMS Base Graph IO Tensor Optim NN)
+  install(DIRECTORY include/zyx/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+endforeach()
+install(FILES include/zyx/zyx.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx)
 install(EXPORT ZyxTargets NAMESPACE Zyx:: DESTINATION ${folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ZyxConfig.cmake.in
   ${PROJECT_BINARY_DIR}/cmake/ZyxConfig.cmake INSTALL_DESTINATION ${folder})

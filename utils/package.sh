@@ -26,6 +26,10 @@ try() {
   tar -C "$root" --strip-components=1 -xf "$archive"
   log=$(LD_DEBUG=libs "$root/bin/zyx-run" "$root/share/doc/Zyx/examples/digits-knn.mlir" --entry=knn \
     --random=1 --no-cache '--print={correct}' 2>&1 >"$root/out") || status=1
+  [ -f "$root/include/zyx/zyx.h" ] && [ -f "$root/lib/libZyxTensor.a" ] || {
+    echo "package.sh: the archive lacks the libraries of tensors" >&2
+    status=1
+  }
   if [ $status -ne 0 ]; then
     grep -v '^ *[0-9]*:' <<<"$log" >&2
   elif grep -E 'calling init: .*lib(LLVM|MLIR|z3|stdc)' <<<"$log" | grep -qv "$root/"; then

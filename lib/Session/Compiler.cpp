@@ -8,6 +8,7 @@
 #include "zyx/Base/Config.h"
 
 #include <climits>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -65,6 +66,23 @@ std::string programFolder() {
   return program.substr(0, program.rfind('/'));
 }
 
+/// Where the loader looks for libraries of the program.
+std::vector<std::string> libraryFolders() {
+  std::vector<std::string> folders;
+  void *program = dlopen(nullptr, RTLD_LAZY);
+  Dl_serinfo counted;
+  if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &counted) == 0) {
+    std::vector<std::max_align_t> memory(counted.dls_size / sizeof(std::max_align_t) + 1);
+    auto *found = reinterpret_cast<Dl_serinfo *>(memory.data());
+    if (dlinfo(program, RTLD_DI_SERINFOSIZE, found) == 0 && dlinfo(program, RTLD_DI_SERINFO, found) == 0)
+      for (unsigned i = 0; i < found->dls_cnt; ++i)
+        folders.push_back(found->dls_serpath[i].dls_name);
+  }
+  if (program)
+    dlclose(program);
+  return folders;
+}
+
 std::vector<std::byte> copy(zyx_compiler_bytes bytes) {
   auto *begin = static_cast<const std::byte *>(bytes.data);
   return std::vector<std::byte>(begin, begin + bytes.size);
@@ -92,7 +110,11 @@ Compiler::~Compiler() {
 std::vector<std::string> Compiler::candidates() {
   if (const char *named = zyxVariable("COMPILER"))
     return {named};
-  return {programFolder() + "/../lib/libZyxCompiler.so", programFolder() + "/libZyxCompiler.so"};
+  std::vector<std::string> paths = {programFolder() + "/../lib/libZyxCompiler.so",
+                                    programFolder() + "/libZyxCompiler.so"};
+  for (const std::string &folder : libraryFolders())
+    paths.push_back(folder + "/libZyxCompiler.so");
+  return paths;
 }
 
 Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolation) {

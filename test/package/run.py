@@ -8,23 +8,38 @@ import tempfile
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--cmake", required=True)
 parser.add_argument("--compiler", required=True, help="of C")
+parser.add_argument("--cxx-compiler", required=True)
 parser.add_argument("--generator", required=True)
 parser.add_argument("build", type=pathlib.Path)
 options = parser.parse_args()
 
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
-    run = lambda *command: subprocess.run(command, check=True, timeout=120, text=True,
-                                          stdout=subprocess.PIPE).stdout
+
+    def run(*command):
+        done = subprocess.run(command, timeout=120, text=True, stdout=subprocess.PIPE)
+        assert done.returncode == 0, f"{command}: {done.stdout}"
+        return done.stdout
+
     run(options.cmake, "--install", options.build, "--prefix", folder / "first")
     # Where it was installed must not matter.
     (folder / "first").rename(folder / "moved")
     shutil.copytree(pathlib.Path(__file__).parent, folder / "source")
     run(options.cmake, "-S", folder / "source", "-B", folder / "build", "-G", options.generator,
-        f"-DCMAKE_C_COMPILER={options.compiler}", f"-DCMAKE_PREFIX_PATH={folder / 'moved'}")
+        f"-DCMAKE_C_COMPILER={options.compiler}", f"-DCMAKE_CXX_COMPILER={options.cxx_compiler}",
+        f"-DCMAKE_PREFIX_PATH={folder / 'moved'}")
     run(options.cmake, "--build", folder / "build")
     output = run(folder / "build" / "outside")
     assert output == "2 4 6 8\n", output
+    # One of C++ opens the compiler where the package lies, or says that it did not find it.
+    output = run(folder / "build" / "tensors", folder / "line.safetensors")
+    assert output == "1.00 0.00 3.00 2.00\n", output
+    compiler = folder / "moved/lib/libZyxCompiler.so"
+    compiler.rename(folder / "elsewhere.so")
+    lost = subprocess.run([folder / "build" / "tensors", folder / "line.safetensors"], timeout=120, text=True,
+                          stderr=subprocess.PIPE)
+    assert lost.returncode != 0 and f"{compiler}: cannot open" in lost.stderr, lost
+    (folder / "elsewhere.so").rename(compiler)
     # And the programs, from where they lie now.
     program = folder / "moved/bin/zyx-run"
     example = folder / "moved/share/doc/Zyx/examples/digits-knn.mlir"

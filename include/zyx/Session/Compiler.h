@@ -72,8 +72,9 @@ struct Compiled {
 /// libZyxCompiler.so, opened. Nothing of LLVM is in the process before.
 class Compiler {
 public:
-  /// Looks at the environment variable ZYX_COMPILER; without it beside the running program, and in
-  /// ../lib of its folder. NotFound says where it looked.
+  /// Looks at the environment variable ZYX_COMPILER; without it beside the running program, in ../lib
+  /// of its folder, and in the folders of the program's other libraries (its RUNPATH, LD_LIBRARY_PATH).
+  /// NotFound says where it looked.
   static Result<std::unique_ptr<Compiler>> open(std::optional<Isolation> isolation = std::nullopt);
   /// The files that open() tries, in order.
   static std::vector<std::string> candidates();
