@@ -1,0 +1,277 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// zyx-bench-steps THREADS [CACHE]: training steps and inference by tensors, and the building of graphs,
+// when standard input says so; one line of JSON for each request and each answer. benchmarks/steps gives
+// it and its peers their turns. CACHE is a folder of compiled programs.
+//===----------------------------------------------------------------------===//
+#include <zyx/zyx.h>
+
+#include "zyx/Graph/Graph.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+
+using namespace zyx;
+using nlohmann::json;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Models: the same as in benchmarks/steps/peer_torch.py
+//===----------------------------------------------------------------------===//
+
+/// The network of examples/digits-train.cpp.
+struct Digits : nn::Module {
+  explicit Digits(nn::Draws &draws)
+      : first(add("first", nn::Convolution(1, 16, {3, 3}, draws, samePadding()))),
+        second(add("second", nn::Convolution(16, 32, {3, 3}, draws, samePadding()))),
+        out(add("out", nn::Linear(32 * 4 * 4, 10, draws))) {}
+  Tensor operator()(const Tensor &images) const {
+    return out(maxPool(second(first(images).relu()).relu(), {2, 2}).flatten(1));
+  }
+  nn::Convolution first, second;
+  nn::Linear out;
+
+private:
+  static ConvolutionOptions samePadding() {
+    ConvolutionOptions options;
+    options.padding = {1, 1};
+    return options;
+  }
+};
+
+/// Characters [batch, context] to logits [batch, context, vocabulary].
+struct CharTransformer : nn::Module {
+  CharTransformer(const json &sizes, nn::Draws &draws)
+      : tokens(add("tokens", nn::Embedding(sizes.at("vocabulary"), sizes.at("width"), draws))),
+        positions(add("positions", nn::Embedding(sizes.at("context"), sizes.at("width"), draws))) {
+    const int64_t width = sizes.at("width");
+    for (int64_t layer = 0; layer < sizes.at("layers"); ++layer)
+      blocks.push_back(add("block" + std::to_string(layer),
+                           nn::TransformerBlock(width, {.heads = sizes.at("heads"), .causal = true}, draws)));
+    norm.emplace(add("norm", nn::LayerNorm(width)));
+    out.emplace(add("out", nn::Linear(width, sizes.at("vocabulary"), draws, /*hasBias=*/false)));
+  }
+  Tensor operator()(const Tensor &characters) const {
+    Tensor x = tokens(characters) + *positions.weight;
+    for (const nn::TransformerBlock &block : blocks)
+      x = block(x);
+    return (*out)((*norm)(x));
+  }
+  nn::Embedding tokens, positions;
+  std::vector<nn::TransformerBlock> blocks;
+  std::optional<nn::LayerNorm> norm;
+  std::optional<nn::Linear> out;
+};
+
+//===----------------------------------------------------------------------===//
+// Workloads
+//===----------------------------------------------------------------------===//
+
+/// Takes one step, reads what it gives, and returns that.
+using Step = std::function<std::vector<float>()>;
+
+/// Batches of a workload, in turns; each is given anew as a program has it from its reader.
+class Batches {
+public:
+  Batches(const NamedTensors &data, bool isTraining)
+      : inputs(data.at("inputs").bytes()), inputType(data.at("inputs").type()) {
+    if (isTraining) {
+      targets = data.at("targets").bytes();
+      targetType = data.at("targets").type();
+    }
+  }
+  std::pair<Tensor, Tensor> next() {
+    const int64_t batch = turn++ % inputType.shape[0];
+    return {part(inputs, inputType, batch), targets.empty() ? Tensor() : part(targets, targetType, batch)};
+  }
+
+private:
+  static Tensor part(const std::vector<std::byte> &all, const TensorType &type, int64_t batch) {
+    const size_t size = all.size() / static_cast<size_t>(type.shape[0]);
+    return Tensor::fromBytes({type.dtype, Shape(type.shape.begin() + 1, type.shape.end())},
+                             std::span(all).subspan(static_cast<size_t>(batch) * size, size));
+  }
+  std::vector<std::byte> inputs, targets;
+  TensorType inputType, targetType;
+  int64_t turn = 0;
+};
+
+template <typename Model>
+Step makeStep(Model model, NamedTensors data, bool isTraining) {
+  NamedTensors weights;
+  for (const NamedParameter &named : model.parameters())
+    weights[named.name] = data.at(named.name);
+  model.load(weights);
+  auto batches = std::make_shared<Batches>(data, isTraining);
+  if (isTraining) {
+    auto optimizer = std::make_shared<optim::Optimizer>(model.parameters(), optim::adamW());
+    return [=] {
+      const auto [x, y] = batches->next();
+      const Tensor logits = model(x);
+      const Tensor loss = crossEntropy(logits.rank() == 3 ? logits.flatten(0, 1) : logits, y.flatten(0));
+      optimizer->minimize(loss);
+      return std::vector<float>{loss.item<float>()};
+    };
+  }
+  model.eval();
+  const Jit jit([=](std::span<const Tensor> x) { return std::vector<Tensor>{model(x[0])}; });
+  return [=] { return jit(std::vector<Tensor>{batches->next().first})[0].template to<float>(); };
+}
+
+Step makeStep(const json &request) {
+  const NamedTensors data = nn::loadTensors(request.at("data"));
+  nn::Draws draws(1);
+  const json &sizes = request.at("sizes");
+  const bool isTraining = request.at("training");
+  if (request.at("model") == "digits")
+    return makeStep(Digits(draws), data, isTraining);
+  return makeStep(CharTransformer(sizes, draws), data, isTraining);
+}
+
+//===----------------------------------------------------------------------===//
+// Building of graphs
+//===----------------------------------------------------------------------===//
+
+double secondsSince(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+/// Seconds per node of a plain graph of so many, of which none are the same.
+double buildPlain(int64_t count) {
+  const auto began = std::chrono::steady_clock::now();
+  graph::Graph graph;
+  graph::NodeId x = *graph.parameter("x", {DType::F32, {32, 128}}), y = x;
+  for (int64_t i = 1; i < count; i += 3) {
+    const graph::NodeId z = *graph.binary(graph::BinaryKind::Add, x, y);
+    y = *graph.unary(graph::UnaryKind::Tanh, z);
+    x = *graph.reshape(*graph.reshape(z, {4096}), {32, 128});
+  }
+  return secondsSince(began) / static_cast<double>(graph.size());
+}
+
+/// The same by tensors.
+double buildTensors(int64_t count) {
+  const Tensor leaf = Tensor::from(std::vector<float>(4096), {32, 128});
+  const uint64_t before = Context::current().counters().nodes;
+  const auto began = std::chrono::steady_clock::now();
+  Tensor x = leaf, y = leaf;
+  for (int64_t i = 1; i < count; i += 3) {
+    const Tensor z = x + y;
+    y = z.tanh();
+    x = z.reshape({4096}).reshape({32, 128});
+  }
+  const double seconds = secondsSince(began);
+  return seconds / static_cast<double>(Context::current().counters().nodes - before);
+}
+
+json build() {
+  json figures = json::object();
+  for (int64_t count : {1000, 10000, 100000}) {
+    figures["plain"].push_back(buildPlain(count));
+    const ContextScope scope{Context({.threads = 1})};
+    figures["tensors"].push_back(buildTensors(count));
+  }
+  return figures;
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+/// A line of /proc/self/status, in bytes.
+int64_t memory(const std::string &what) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(what + ":"))
+      return 1024 * std::stoll(line.substr(what.size() + 1));
+  return 0;
+}
+
+class Worker {
+public:
+  json answer(const json &request) {
+    const std::string what = request.at("do");
+    if (what == "version")
+      return {{"version", "zyx"}, {"resident", memory("VmRSS")}};
+    if (what == "build")
+      return build();
+    if (what == "prepare")
+      return prepare(request);
+    if (what == "round")
+      return measure(request.at("seconds"));
+    throw std::runtime_error("no request " + what);
+  }
+
+private:
+  /// Takes the first steps, whose results are compared.
+  json prepare(const json &request) {
+    step = makeStep(request);
+    std::vector<float> results;
+    json seconds = json::array();
+    for (int64_t i = 0; i < request.at("steps"); ++i) {
+      const auto began = std::chrono::steady_clock::now();
+      const uint64_t before = Context::current().counters().launches;
+      const std::vector<float> result = step();
+      launches = Context::current().counters().launches - before;
+      results.insert(results.end(), result.begin(), result.end());
+      seconds.push_back(secondsSince(began));
+    }
+    once = seconds.back();
+    const ContextCounters counters = Context::current().counters();
+    return {{"results", results}, {"seconds", seconds}, {"kernels", launches}, {"tensors", counters.peakBytes}};
+  }
+
+  json measure(double sample) {
+    const auto repeat = std::clamp<int64_t>(static_cast<int64_t>(sample / once), 1, 100000);
+    for (int64_t i = 0; i < std::max<int64_t>(1, repeat / 4); ++i)
+      step();
+    const auto began = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < repeat; ++i)
+      step();
+    const double seconds = secondsSince(began) / static_cast<double>(repeat);
+    once = std::min(once, seconds);
+    return {{"seconds", seconds}, {"peak", memory("VmHWM")}};
+  }
+
+  Step step;
+  uint64_t launches = 0;
+  double once = 0;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 2 || argc > 3) {
+    std::cerr << "usage: zyx-bench-steps THREADS [CACHE]; see benchmarks/steps.sh\n";
+    return 2;
+  }
+  try {
+    ContextOptions options;
+    options.threads = static_cast<unsigned>(std::stoul(argv[1]));
+    if (argc == 3)
+      options.cacheFolder = argv[2];
+    const ContextScope scope{Context(options)};
+    Worker worker;
+    for (std::string line; std::getline(std::cin, line);) {
+      json answer;
+      try {
+        answer = worker.answer(json::parse(line));
+      } catch (const std::exception &failure) {
+        answer = {{"error", failure.what()}};
+      }
+      std::cout << answer.dump() << std::endl;
+    }
+  } catch (const std::exception &failure) {
+    std::cout << json{{"error", failure.what()}}.dump() << std::endl;
+    return 1;
+  }
+}
