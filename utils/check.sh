@@ -103,6 +103,7 @@ for device in cpu c reference; do
 done
 
 check "a network learns the digits" digits_train "$preset" 1
+check "a transformer learns a text" chargpt "$preset" 120 0 --sample=100
 
 echo "== checked in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
 for failure in "${failures[@]}"; do

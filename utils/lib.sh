@@ -75,3 +75,18 @@ digits_train() {
   echo "$output"
   awk -v text="${output##*$'\n'}" 'BEGIN { exit match(text, /\(([0-9.]+) %\)/) && substr(text, RSTART + 1) + 0 >= 97 ? 0 : 1 }'
 }
+
+# chargpt PRESET STEPS LESS [options]: trains the transformer of examples/chargpt.cpp, and fails where its loss on
+# the rest of the text is not more than LESS below what counting pairs of characters gives.
+chargpt() {
+  local preset=$1 steps=$2 less=$3 output folder=$zyx_root/build/$1/chargpt
+  shift 3
+  mkdir -p "$folder"
+  output=$("$zyx_root/build/$preset/bin/chargpt" "$zyx_root/examples/pride-and-prejudice.txt" \
+    "--steps=$steps" "--out=$folder" "$@") || return 1
+  echo "$output"
+  awk -v less="$less" '
+    match($0, /[0-9.]+ by counting pairs/) { pairs = substr($0, RSTART) + 0 }
+    match($0, /loss on the rest of the text: [0-9.]+/) { loss = substr($0, RSTART + 30) + 0 }
+    END { exit pairs > 0 && loss > 0 && loss < pairs - less ? 0 : 1 }' <<<"$output"
+}

@@ -13,6 +13,7 @@
 #include "zyx/NN/Norms.h"
 #include "zyx/NN/Recurrent.h"
 #include "zyx/Optim/Optimizer.h"
+#include "zyx/Optim/TrainStep.h"
 #include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Functions.h"
 #include "zyx/Tensor/Indexing.h"

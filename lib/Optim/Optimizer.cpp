@@ -180,14 +180,27 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
   }
 }
 
-void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
+Optimizer::Numbers Optimizer::numbers() const {
+  Numbers numbers(groups.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Tensor &value = *all[i].parameter;
+    const DType dtype = wide(value.dtype());
+    const ContextScope scope(value.context());
+    const size_t group = slots[i].group;
+    auto [known, isNew] = numbers[group].try_emplace(dtype);
+    if (isNew)
+      for (double number : groups[group].rule.numbers(learningRates[group], step_ + 1))
+        known->second.push_back(leaf(number, dtype));
+  }
+  return numbers;
+}
+
+std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
+                                    const Place &where) const {
   if (gradients.size() != all.size())
     throw Error(refusal(std::to_string(gradients.size()) + " gradients for " + std::to_string(all.size()) + " parameters"),
                 where);
-  std::vector<Tensor> values, targets;
-  std::vector<Slot> next = slots;
-  // Of each group, in both dtypes.
-  std::vector<std::map<DType, std::vector<Tensor>>> numbers(groups.size());
+  std::vector<Tensor> values;
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor &value = *all[i].parameter, &gradient = gradients[i];
     if (!gradient || gradient.shape() != value.shape())
@@ -197,25 +210,31 @@ void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> 
     const DType dtype = wide(value.dtype());
     const ContextScope scope(value.context());
     Slot &slot = next[i];
-    const Rule &rule = groups[slot.group].rule;
-    auto [known, isNew] = numbers[slot.group].try_emplace(dtype);
-    if (isNew)
-      for (double number : rule.numbers(learningRates[slot.group], step_ + 1))
-        known->second.push_back(leaf(number, dtype));
-    values.push_back(rule.update(value.cast(dtype, where), gradient.cast(dtype, where), slot.state, known->second)
+    values.push_back(groups[slot.group]
+                         .rule.update(value.cast(dtype, where), gradient.cast(dtype, where), slot.state,
+                                      numbers[slot.group].at(dtype))
                          .cast(value.dtype(), where));
     if (values.back().shape() != value.shape())
       throw Error(refusal("the rule makes '" + all[i].name + "', " + toString(value.type()) + ", a tensor of shape " +
                           toString(values.back().shape())),
                   where);
-    targets.push_back(values.back());
-    targets.insert(targets.end(), slot.state.begin(), slot.state.end());
+  }
+  return values;
+}
+
+void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
+  std::vector<Slot> after = slots;
+  const std::vector<Tensor> values = next(gradients, numbers(), after, where);
+  std::vector<Tensor> targets;
+  for (size_t i = 0; i < all.size(); ++i) {
+    targets.push_back(values[i]);
+    targets.insert(targets.end(), after[i].state.begin(), after[i].state.end());
   }
   targets.insert(targets.end(), besides.begin(), besides.end());
   realize(targets, where);
   for (size_t i = 0; i < all.size(); ++i)
     all[i].parameter.set(values[i], where);
-  slots = std::move(next);
+  slots = std::move(after);
   ++step_;
 }
 

@@ -113,11 +113,19 @@ public:
   void restore(const NamedTensors &state, Place where = Place::current());
 
 private:
+  friend class TrainStep;
   struct Slot {
     size_t group;
     std::vector<std::string> names;
     std::vector<Tensor> state;
   };
+  /// What a rule makes of learning rate and step, of each group, in the dtypes of its state.
+  using Numbers = std::vector<std::map<DType, std::vector<Tensor>>>;
+  /// Leaves for the next step.
+  Numbers numbers() const;
+  /// The next values of all parameters; the state in `next` becomes the next one.
+  std::vector<Tensor> next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
+                           const Place &where) const;
   std::vector<Group> groups;
   Parameters all;
   /// Of each parameter.

@@ -150,6 +150,64 @@ TEST_P(OptimTest, AStepIsOneProgramWhateverItsNumbers) {
     EXPECT_GE(context.counters().hits, 4u);
 }
 
+TEST_P(OptimTest, ACapturedStepIsTheSameStep) {
+  const std::vector<Case> all = cases();
+  for (const Case &of : {all[0], all[2], all[4], Case{"adafactor", adafactor()}}) {
+    const Problem problem, straight;
+    Optimizer optimizer(problem.parameters, of.rule), other(straight.parameters, of.rule);
+    auto weighed = [](const Problem &problem, const Tensor &weight) { return problem.loss() * weight; };
+    const TrainStep step(optimizer, [&](std::span<const Tensor> batch) {
+      return std::vector{weighed(problem, batch[0]), batch[0] + 1};
+    });
+    for (int i = 0; i < 4; ++i) {
+      for (Optimizer *each : {&optimizer, &other})
+        each->setLearningRate(0.05 / (i + 1));
+      const Tensor weight = Tensor::from(std::vector<double>{0.5 + i}, {});
+      const Tensor loss = weighed(straight, weight);
+      other.minimize(loss);
+      const std::vector<Tensor> found = step(std::vector{weight});
+      EXPECT_NEAR(found.at(0).item<double>(), loss.item<double>(), 1e-12) << of.name;
+      EXPECT_EQ(found.at(1).item<double>(), 1.5 + i);
+      for (size_t p = 0; p < 3; ++p) {
+        const std::vector<double> values = problem.values(p), expected = straight.values(p);
+        for (size_t k = 0; k < values.size(); ++k)
+          EXPECT_NEAR(values[k], expected[k], 1e-12) << of.name << " after step " << i;
+      }
+    }
+    EXPECT_EQ(step.numCaptures(), 1u) << of.name;
+    EXPECT_EQ(optimizer.steps(), 4);
+    for (const auto &[name, tensor] : optimizer.state())
+      EXPECT_EQ(tensor.type(), other.state().at(name).type()) << name;
+  }
+}
+
+TEST_P(OptimTest, ACapturedStepTakesBuffersAndChangesGradients) {
+  const Parameter weight(Tensor::from({1.f, 2.f})), seen(Tensor::from({0.f})), still(Tensor::from({7.f}));
+  Optimizer optimizer({{"weight", weight}}, sgd({.learningRate = 1}));
+  const TrainStep step(
+      optimizer,
+      [&](std::span<const Tensor> batch) {
+        seen.set(*seen + batch[0]);
+        return std::vector{(*weight * *still * batch[0]).sum()};
+      },
+      {.gradients = [](std::span<const Tensor> gradients) { return clipByGlobalNorm(gradients, 1).gradients; },
+       .buffers = {{"seen", seen}, {"still", still}}});
+  for (float value : {3.f, 4.f}) {
+    const float first = weight->to<float>()[0];
+    step(std::vector{Tensor::from({value})});
+    EXPECT_NEAR(weight->to<float>()[0], first - std::sqrt(0.5f), 1e-5);
+  }
+  EXPECT_EQ(seen->to<float>(), (std::vector<float>{7}));
+  EXPECT_EQ(still->to<float>(), (std::vector<float>{7}));
+  // Another type of batch is captured anew; what fails changes nothing.
+  EXPECT_EQ(step.numCaptures(), 1u);
+  EXPECT_NE(refusal([&] { step(std::vector{Tensor::from({1.f, 2.f, 3.f})}); }), "");
+  EXPECT_EQ(seen->to<float>(), (std::vector<float>{7}));
+  EXPECT_EQ(optimizer.steps(), 2);
+  const TrainStep none(optimizer, [](std::span<const Tensor>) { return std::vector<Tensor>{}; });
+  EXPECT_THAT(refusal([&] { none(std::vector<Tensor>{}); }), HasSubstr("TrainStep: the function returns no loss"));
+}
+
 TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
   const Problem problem;
   Optimizer optimizer({Group{{problem.parameters[0]}, sgd({.learningRate = 0.1})},

@@ -1,0 +1,54 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_OPTIM_TRAINSTEP_H
+#define ZYX_OPTIM_TRAINSTEP_H
+
+#include "zyx/Optim/Optimizer.h"
+#include "zyx/Tensor/Jit.h"
+
+namespace zyx::optim {
+
+struct TrainStepOptions {
+  /// Makes other gradients of the gradients, of the same types: clipping, say.
+  std::function<std::vector<Tensor>(std::span<const Tensor>)> gradients = {};
+  /// What else a batch changes, such as buffers of a model.
+  Parameters buffers = {};
+};
+
+/// Steps of an optimizer as a Jit: loss, gradients and update are built once for each set of types of a batch,
+/// and later steps run that program without building a graph. Parameters, the optimizer's state, learning rate and
+/// number of the step are arguments of it, so that none of them compiles anew.
+///
+/// What the loss reads besides is that of the first step: a batch, and seeds of dropout(), come as arguments.
+class TrainStep {
+public:
+  /// Of a batch: the loss first, behind it what else is to be computed with a step.
+  using Loss = std::function<std::vector<Tensor>(std::span<const Tensor> batch)>;
+
+  /// The optimizer outlives its steps.
+  TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions options = {});
+  TrainStep(const TrainStep &) = delete;
+  TrainStep &operator=(const TrainStep &) = delete;
+
+  /// Takes one step, and returns what the loss returned, of the parameters before it. After a failure nothing has changed.
+  std::vector<Tensor> operator()(std::span<const Tensor> batch, Place where = Place::current()) const;
+  std::vector<Tensor> operator()(const std::vector<Tensor> &batch, Place where = Place::current()) const {
+    return (*this)(std::span<const Tensor>(batch), where);
+  }
+  /// How often the loss was called.
+  size_t numCaptures() const { return step.numCaptures(); }
+
+private:
+  std::vector<Tensor> build(std::span<const Tensor> arguments) const;
+
+  Optimizer &optimizer;
+  Loss loss;
+  TrainStepOptions options;
+  Jit step;
+};
+
+} // namespace zyx::optim
+
+#endif // ZYX_OPTIM_TRAINSTEP_H

@@ -1,0 +1,96 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Optim/TrainStep.h"
+
+#include "zyx/Tensor/Tape.h"
+
+using namespace zyx;
+using namespace zyx::optim;
+
+namespace {
+
+/// Parameters hold other tensors while it lives.
+class StandIns {
+public:
+  StandIns(const Parameters &parameters, std::span<const Tensor> others) : parameters(parameters), values(valuesOf(parameters)) {
+    for (size_t i = 0; i < parameters.size(); ++i)
+      parameters[i].parameter.set(others[i]);
+  }
+  ~StandIns() {
+    for (size_t i = 0; i < parameters.size(); ++i)
+      parameters[i].parameter.set(values[i]);
+  }
+  StandIns(const StandIns &) = delete;
+  StandIns &operator=(const StandIns &) = delete;
+
+private:
+  const Parameters &parameters;
+  const std::vector<Tensor> values;
+};
+
+} // namespace
+
+TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions options)
+    : optimizer(optimizer), loss(std::move(loss)), options(std::move(options)),
+      step([this](std::span<const Tensor> arguments) { return build(arguments); }) {}
+
+/// Arguments are parameters, buffers, the optimizer's state, its numbers, and the batch; results are the next
+/// parameters, buffers and state, and what the loss returned.
+std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
+  auto take = [&](size_t count) {
+    const std::span<const Tensor> taken = arguments.first(count);
+    arguments = arguments.subspan(count);
+    return taken;
+  };
+  const StandIns parameters(optimizer.all, take(optimizer.all.size()));
+  const StandIns buffers(options.buffers, take(options.buffers.size()));
+  std::vector<Optimizer::Slot> slots = optimizer.slots;
+  for (Optimizer::Slot &slot : slots)
+    for (Tensor &state : slot.state)
+      state = take(1)[0];
+  Optimizer::Numbers numbers = optimizer.numbers();
+  for (auto &group : numbers)
+    for (auto &[dtype, ofDType] : group)
+      for (Tensor &number : ofDType)
+        number = take(1)[0];
+
+  const std::vector<Tensor> found = loss(arguments);
+  if (found.empty() || !found[0])
+    throw Error(Status::invalidArgument("TrainStep: the function returns no loss"), Place::current());
+  std::vector<Tensor> gradients = gradient(found[0], valuesOf(optimizer.all));
+  if (options.gradients)
+    gradients = options.gradients(gradients);
+  std::vector<Tensor> results = optimizer.next(gradients, numbers, slots, Place::current());
+  const std::vector<Tensor> changed = valuesOf(options.buffers);
+  results.insert(results.end(), changed.begin(), changed.end());
+  for (const Optimizer::Slot &slot : slots)
+    results.insert(results.end(), slot.state.begin(), slot.state.end());
+  results.insert(results.end(), found.begin(), found.end());
+  return results;
+}
+
+std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place where) const {
+  std::vector<Tensor> arguments = valuesOf(optimizer.all);
+  const std::vector<Tensor> buffers = valuesOf(options.buffers);
+  arguments.insert(arguments.end(), buffers.begin(), buffers.end());
+  for (const Optimizer::Slot &slot : optimizer.slots)
+    arguments.insert(arguments.end(), slot.state.begin(), slot.state.end());
+  for (const auto &group : optimizer.numbers())
+    for (const auto &[dtype, numbers] : group)
+      arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+  arguments.insert(arguments.end(), batch.begin(), batch.end());
+
+  std::vector<Tensor> results = step(arguments, where);
+  auto result = results.begin();
+  for (const NamedParameter &named : optimizer.all)
+    named.parameter.set(*result++, where);
+  for (const NamedParameter &named : options.buffers)
+    named.parameter.set(*result++, where);
+  for (Optimizer::Slot &slot : optimizer.slots)
+    for (Tensor &state : slot.state)
+      state = *result++;
+  ++optimizer.step_;
+  return {result, results.end()};
+}
