@@ -17,6 +17,7 @@
 #include <fstream>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <unistd.h>
 
@@ -143,6 +144,9 @@ void run(const Arguments &arguments) {
   const Tensor images = (digits.at("images").cast(DType::F32) / 16).unsqueeze(1);
   const Tensor train = images.slice({{0, trainRows}}).detach(), test = images.slice({{trainRows}}).detach();
   const Tensor labels = digits.at("labels"), targets = labels.slice({{0, trainRows}}).detach();
+  for (const int64_t label : labels.to<int64_t>())
+    if (label < 0 || label >= classes)
+      throw std::runtime_error("the label " + std::to_string(label) + " is no digit");
 
   nn::Draws draws(arguments.seed);
   const Network network(draws);

@@ -27,18 +27,57 @@ static void fail(const char *what, const char *why) {
   exit(1);
 }
 
-/* The elements of a .npy file of version 1: what follows its header. Fails where they are not
- * `size` bytes. The caller frees the result. */
-static void *read_npy(const char *path, size_t size) {
+/* What the header of a .npy file says of elements of this type. */
+static const char *descr_of(zyx_dtype dtype) {
+  switch (dtype) {
+  case ZYX_BOOL:
+    return "'descr': '|b1'";
+  case ZYX_I8:
+    return "'descr': '|i1'";
+  case ZYX_I16:
+    return "'descr': '<i2'";
+  case ZYX_I32:
+    return "'descr': '<i4'";
+  case ZYX_I64:
+    return "'descr': '<i8'";
+  case ZYX_U8:
+    return "'descr': '|u1'";
+  case ZYX_U16:
+    return "'descr': '<u2'";
+  case ZYX_U32:
+    return "'descr': '<u4'";
+  case ZYX_U64:
+    return "'descr': '<u8'";
+  case ZYX_F16:
+    return "'descr': '<f2'";
+  case ZYX_F32:
+    return "'descr': '<f4'";
+  case ZYX_F64:
+    return "'descr': '<f8'";
+  default:
+    return "no .npy file has them";
+  }
+}
+
+/* The elements of a .npy file of version 1: what follows its header. Fails where they are of another
+ * type than the input's, lie in another order, or are not `size` bytes. The caller frees the result. */
+static void *read_npy(const char *path, zyx_dtype dtype, size_t size) {
   unsigned char start[10];
+  char header[65536];
   FILE *file = fopen(path, "rb");
   if (!file)
     fail(path, "cannot be opened");
   if (fread(start, 1, sizeof(start), file) != sizeof(start) ||
       memcmp(start, "\x93NUMPY\x01", 7) != 0)
     fail(path, "is no .npy file of version 1");
-  if (fseek(file, start[8] + 256L * start[9], SEEK_CUR) != 0)
+  const size_t length = start[8] + 256u * start[9];
+  if (fread(header, 1, length, file) != length)
     fail(path, "is cut");
+  header[length] = '\0';
+  if (!strstr(header, descr_of(dtype)))
+    fail(path, "has elements of another type than the input");
+  if (!strstr(header, "'fortran_order': False"))
+    fail(path, "has its elements column by column");
   char *data = malloc(size + 1);
   if (!data)
     fail(path, "needs more memory than there is");
@@ -81,7 +120,7 @@ int main(int argc, char **argv) {
     char path[4096];
     if (snprintf(path, sizeof(path), "%s/%s.npy", argv[2], input.name) >= (int)sizeof(path))
       fail(input.name, "has too long a path");
-    void *data = read_npy(path, input.bytes);
+    void *data = read_npy(path, input.dtype, input.bytes);
     check(zyx_executor_set_input(executor, i, data, input.bytes));
     free(data);
   }

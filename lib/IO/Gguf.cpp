@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Gguf.h"
 
+#include "Detail.h"
 #include "zyx/Base/Bytes.h"
 
 #include <algorithm>
@@ -325,9 +326,7 @@ private:
 public:
   static Result<GgufFile> open(const std::string &path) {
     ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
-    auto named = [&](const Status &status) {
-      return Status(status.code(), path + ": " + status.message());
-    };
+    auto named = [&](const Status &status) { return io::named(path, status); };
     // How long the header is shows when it is read: more and more of the file is tried.
     const uint64_t most = std::min(file.size(), maxHeaderBytes);
     for (uint64_t size = std::min<uint64_t>(most, 1 << 16);; size = std::min(most, size * 8)) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Npy.h"
 
+#include "Detail.h"
 #include "zyx/Base/File.h"
 
 #include <algorithm>
@@ -220,15 +221,9 @@ HostTensor assemble(const Header &header, std::vector<std::byte> elements) {
   if (header.fortran)
     elements = fromFortranOrder(elements, header.type.shape,
                                 static_cast<size_t>(byteSize(header.type.dtype)));
-  // Other bytes than 0 and 1 are true to NumPy and undefined to kernels.
-  if (header.type.dtype == DType::Bool)
-    for (std::byte &element : elements)
-      element = std::byte{element != std::byte{0}};
-  return HostTensor{header.type, std::move(elements)};
-}
-
-Status named(const std::string &name, const Status &status) {
-  return Status(status.code(), name + ": " + status.message());
+  HostTensor tensor{header.type, std::move(elements)};
+  normalizeBools(tensor);
+  return tensor;
 }
 
 } // namespace
@@ -265,6 +260,7 @@ Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
     return Status::unsupported(".npy has no type for " +
                                std::string(zyx::toString(tensor.type.dtype)) +
                                "; cast to f32 in the program");
+  ZYX_RETURN_IF_ERROR(checkSize(tensor.type, tensor.data.size()));
   std::string header =
       "{'descr': '" + std::string(descr->name) + "', 'fortran_order': False, 'shape': (";
   for (int64_t extent : tensor.type.shape)

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Npz.h"
 
+#include "Detail.h"
 #include "zyx/Base/Bytes.h"
 #include "zyx/IO/Npy.h"
 
@@ -23,7 +24,7 @@ constexpr uint64_t localSize = 30, directorySize = 46, endSize = 22;
 constexpr uint64_t maxCommentSize = 65535;
 /// Fields of this value are kept by zip64's records.
 constexpr uint32_t zip64Mark = 0xffffffff;
-constexpr uint16_t isEncrypted = 1, isUtf8 = 1 << 11;
+constexpr uint16_t isEncrypted = 1, isStreamed = 1 << 3, isUtf8 = 1 << 11;
 constexpr uint16_t storedMethod = 0, deflatedMethod = 8;
 /// What a bit of a deflated stream becomes at most, times eight.
 constexpr uint64_t maxDeflateRatio = 1032;
@@ -102,6 +103,8 @@ struct DirectoryEntry {
   NpzFile::Entry entry;
   uint64_t localOffset = 0;
   uint16_t method = 0;
+  /// Whether its sizes may be repeated behind it.
+  bool hasDescriptor = false;
   std::string fileName;
 };
 
@@ -132,6 +135,7 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
   result.method = fields.u16(10);
   if (entry.packedSize == zip64Mark || entry.size == zip64Mark || result.localOffset == zip64Mark)
     return refuseZip64();
+  result.hasDescriptor = fields.u16(8) & isStreamed;
   if (fields.u16(8) & isEncrypted)
     return Status::unsupported(what + "is encrypted");
   if (result.method != storedMethod && result.method != deflatedMethod)
@@ -194,10 +198,24 @@ Result<std::vector<NpzFile::Entry>> readEntries(const ReadOnlyFile &file, const 
   for (const DirectoryEntry &entry : found)
     order.push_back(&entry);
   std::ranges::sort(order, {}, &DirectoryEntry::localOffset);
-  for (size_t i = 1; i < order.size(); ++i)
-    if (order[i - 1]->entry.offset + order[i - 1]->entry.packedSize > order[i]->localOffset)
+  // Each begins where the one before it ends, the first one with the file and the directory last.
+  uint64_t end = 0;
+  bool hasDescriptor = false;
+  for (size_t i = 0; i <= order.size(); ++i) {
+    const uint64_t next = i < order.size() ? order[i]->localOffset : directory.offset;
+    if (next < end)
       return corrupt("arrays '" + order[i - 1]->entry.name + "' and '" + order[i]->entry.name +
                      "' overlap");
+    const uint64_t gap = next - end;
+    // A checksum and two sizes of 4 or 8 bytes, with or without a signature.
+    if (gap != 0 && !(hasDescriptor && (gap == 12 || gap == 16 || gap == 20 || gap == 24)))
+      return corrupt("the " + std::to_string(gap) + " bytes at " + std::to_string(end) +
+                     " belong to no array");
+    if (i < order.size()) {
+      end = order[i]->entry.offset + order[i]->entry.packedSize;
+      hasDescriptor = order[i]->hasDescriptor;
+    }
+  }
   std::vector<NpzFile::Entry> entries;
   for (DirectoryEntry &entry : found)
     entries.push_back(std::move(entry.entry));
@@ -329,10 +347,6 @@ Status writeArrays(AtomicFile &file, const std::vector<std::pair<std::string, Ho
   const auto count = static_cast<uint32_t>(arrays.size());
   end.u32(endMagic).u16(0).u16(0).u16(count).u16(count).u32(directory.size()).u32(offset).u16(0);
   return file.write(end.view());
-}
-
-Status named(const std::string &path, const Status &status) {
-  return Status(status.code(), path + ": " + status.message());
 }
 
 } // namespace

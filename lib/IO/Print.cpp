@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string>
 
 using namespace zyx;
 
@@ -81,6 +81,12 @@ struct Decimal {
   int exponent = 0;
 };
 
+/// So many digits after the point, which is one in every locale.
+std::string digitsOf(double value, std::chars_format format, int precision) {
+  char text[400];
+  return {text, std::to_chars(text, std::end(text), value, format, precision).ptr};
+}
+
 /// The fewest digits that give `value` again when rounded to `dtype`.
 Decimal shortest(DType dtype, double value) {
   Decimal decimal;
@@ -91,16 +97,17 @@ Decimal shortest(DType dtype, double value) {
     decimal.exponent = 1;
     return decimal;
   }
-  char text[40];
+  std::string text;
+  double read = 0;
   int digits = 0;
-  do
-    std::snprintf(text, sizeof(text), "%.*e", digits, magnitude);
-  while (roundTo(dtype, std::strtod(text, nullptr)) != magnitude && ++digits < 17);
-  const char *e = std::strchr(text, 'e');
-  for (const char *c = text; c != e; ++c)
-    if (*c != '.')
-      decimal.digits += *c;
-  decimal.exponent = std::atoi(e + 1) + 1;
+  do {
+    text = digitsOf(magnitude, std::chars_format::scientific, digits);
+    std::from_chars(text.data(), text.data() + text.size(), read);
+  } while (roundTo(dtype, read) != magnitude && ++digits < 17);
+  const size_t e = text.find('e');
+  decimal.digits = text.substr(0, e);
+  std::erase(decimal.digits, '.');
+  decimal.exponent = std::stoi(text.substr(e + 1)) + 1;
   return decimal;
 }
 
@@ -114,9 +121,8 @@ std::string positional(DType dtype, double value, int precision) {
   const Decimal decimal = shortest(dtype, value);
   const int numDigits = static_cast<int>(decimal.digits.size());
   if (numDigits - decimal.exponent > precision) {
-    char text[400];
-    std::snprintf(text, sizeof(text), "%.*f", precision, value);
-    return trimZeros(precision ? text : std::string(text) + ".");
+    const std::string text = digitsOf(value, std::chars_format::fixed, precision);
+    return trimZeros(precision ? text : text + ".");
   }
   std::string text = decimal.negative ? "-" : "";
   if (decimal.exponent <= 0)
@@ -134,16 +140,14 @@ struct Scientific {
 
 Scientific scientific(DType dtype, double value, int precision) {
   const Decimal decimal = shortest(dtype, value);
-  char text[64];
   const int fraction = std::min(precision, static_cast<int>(decimal.digits.size()) - 1);
-  std::snprintf(text, sizeof(text), "%.*e", fraction, value);
-  const char *e = std::strchr(text, 'e');
-  const char *point = std::find(static_cast<const char *>(text), e, '.');
+  const std::string text = digitsOf(value, std::chars_format::scientific, fraction);
+  const size_t e = text.find('e'), point = std::min(text.find('.'), e);
   Scientific result;
-  result.integer = std::string(static_cast<const char *>(text), point) + ".";
+  result.integer = text.substr(0, point) + ".";
   if (point != e)
-    result.fraction = trimZeros(std::string(point + 1, e));
-  result.exponent = e + 1;
+    result.fraction = trimZeros(text.substr(point + 1, e - point - 1));
+  result.exponent = text.substr(e + 1);
   return result;
 }
 

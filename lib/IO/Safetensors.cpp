@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Safetensors.h"
 
+#include "Detail.h"
 #include "zyx/Base/Bytes.h"
 
 #include <nlohmann/json.hpp>
@@ -33,13 +34,19 @@ constexpr std::pair<std::string_view, DType> dtypes[] = {
     {"F8_E5M2", DType::F8E5M2},
 };
 
+/// A tensor of the header, and its dtype where zyx has none.
+struct Placed {
+  SafetensorsFile::Entry entry;
+  std::string unsupported;
+};
+
 /// Receives the header as events: an object of tensors, each an object of "dtype", "shape" and
 /// "data_offsets". Nothing is built for JSON that has another form, and the only nesting that is
 /// accepted is that of the format, so a hostile header costs no more than its own length.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 public:
   Status failure;
-  std::vector<SafetensorsFile::Entry> entries;
+  std::vector<Placed> tensors;
   std::map<std::string, std::string> metadata;
 
   bool start_object(size_t) override {
@@ -60,7 +67,7 @@ public:
       return fields.insert(name).second || fail("has the duplicate field '" + name + "'");
     current = name;
     fields.clear();
-    dtype.reset();
+    dtype.clear();
     shape.clear();
     offsets.clear();
     return names.insert(name).second || fail("is a duplicate");
@@ -72,10 +79,8 @@ public:
     }
     if (state != State::Tensor || field != "dtype")
       return unexpected();
-    for (const auto &[name, known] : dtypes)
-      if (name == value)
-        dtype = known;
-    return dtype || fail("has the unsupported dtype '" + value + "'");
+    dtype = value;
+    return !value.empty() || fail("has no dtype");
   }
   bool start_array(size_t) override {
     if (state == State::Tensor && field == "shape")
@@ -131,34 +136,44 @@ private:
   bool finishTensor() {
     if (fields != std::set<std::string>{"data_offsets", "dtype", "shape"})
       return fail("lacks one of dtype, shape, data_offsets, or has more");
-    TensorType type{*dtype, shape};
+    const bool spans = offsets.size() == 2 && offsets[0] <= offsets[1];
+    const uint64_t spanned = spans ? offsets[1] - offsets[0] : 0;
+    const auto *known =
+        std::ranges::find(dtypes, dtype, &std::pair<std::string_view, DType>::first);
+    if (known == std::end(dtypes)) {
+      // Nobody here knows how long its elements are.
+      if (!spans)
+        return fail("has offsets that do not span elements of '" + dtype + "'");
+      tensors.push_back({{current, {}, offsets[0], spanned}, dtype});
+      return to(State::Names);
+    }
+    TensorType type{known->second, shape};
     Result<int64_t> size = byteSize(type);
     if (!size)
       return fail("is refused: " + size.status().message());
-    if (offsets.size() != 2 || offsets[0] > offsets[1] ||
-        offsets[1] - offsets[0] != static_cast<uint64_t>(*size))
+    if (!spans || spanned != static_cast<uint64_t>(*size))
       return fail("has offsets that do not span the " + std::to_string(*size) + " bytes of " +
                   zyx::toString(type));
-    entries.push_back({current, std::move(type), offsets[0], static_cast<uint64_t>(*size)});
+    tensors.push_back({{current, std::move(type), offsets[0], spanned}, ""});
     return to(State::Names);
   }
 
   State state = State::Start;
-  std::string current, field;
+  std::string current, field, dtype;
   std::set<std::string> names, fields;
-  std::optional<DType> dtype;
   Shape shape;
   std::vector<uint64_t> offsets;
 };
 
 /// Sorts by offset, checks that the tensors cover [0, dataSize) exactly, and moves the offsets to
 /// count from the start of the file.
-Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset, uint64_t dataSize) {
-  std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
-    return std::tie(a.offset, a.size, a.name) < std::tie(b.offset, b.size, b.name);
+Status place(std::vector<Placed> &tensors, uint64_t dataOffset, uint64_t dataSize) {
+  std::ranges::sort(tensors, {}, [](const Placed &tensor) {
+    return std::tie(tensor.entry.offset, tensor.entry.size, tensor.entry.name);
   });
   uint64_t end = 0;
-  for (SafetensorsFile::Entry &entry : entries) {
+  for (Placed &tensor : tensors) {
+    SafetensorsFile::Entry &entry = tensor.entry;
     if (entry.offset != end)
       return Status::dataCorruption("tensor '" + entry.name + "' starts at byte " +
                                     std::to_string(entry.offset) + " of the data, but " +
@@ -178,7 +193,7 @@ Status place(std::vector<SafetensorsFile::Entry> &entries, uint64_t dataOffset, 
 
 struct Header {
   std::vector<SafetensorsFile::Entry> entries;
-  std::map<std::string, std::string> metadata;
+  std::map<std::string, std::string> unsupported, metadata;
 };
 
 Result<Header> readHeader(const ReadOnlyFile &file) {
@@ -203,8 +218,15 @@ Result<Header> readHeader(const ReadOnlyFile &file) {
   if (!nlohmann::json::sax_parse(text, text + length, &reader))
     return reader.failure;
   const uint64_t dataOffset = sizeof(prefix) + length;
-  ZYX_RETURN_IF_ERROR(place(reader.entries, dataOffset, file.size() - dataOffset));
-  return Header{std::move(reader.entries), std::move(reader.metadata)};
+  ZYX_RETURN_IF_ERROR(place(reader.tensors, dataOffset, file.size() - dataOffset));
+  Header result{{}, {}, std::move(reader.metadata)};
+  for (Placed &tensor : reader.tensors) {
+    if (tensor.unsupported.empty())
+      result.entries.push_back(std::move(tensor.entry));
+    else
+      result.unsupported.emplace(tensor.entry.name, tensor.unsupported);
+  }
+  return result;
 }
 
 /// A JSON text; nothing where the text is not UTF-8.
@@ -251,13 +273,8 @@ Result<std::string> makeHeader(std::span<const TensorView *const> order,
       return Status::invalidArgument(what + "has a name that is not UTF-8");
     if (tensor->name == "__metadata__" || !names.insert(tensor->name).second)
       return Status::invalidArgument(what + "is a duplicate, or has the name of the metadata");
-    Result<int64_t> size = byteSize(tensor->type);
-    if (!size)
-      return Status::invalidArgument(what + "is refused: " + size.status().message());
-    if (static_cast<uint64_t>(*size) != tensor->data.size())
-      return Status::invalidArgument(what + "has " + std::to_string(tensor->data.size()) +
-                                     " bytes instead of the " + std::to_string(*size) + " of " +
-                                     zyx::toString(tensor->type));
+    if (const Status status = checkSize(tensor->type, tensor->data.size()); !status)
+      return Status::invalidArgument(what + status.message());
     const auto *dtype =
         std::ranges::find(dtypes, tensor->type.dtype, &std::pair<std::string_view, DType>::second);
     header += header.size() == 1 ? "" : ",";
@@ -281,8 +298,9 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
   Result<Header> header = readHeader(file);
   if (!header)
-    return Status(header.status().code(), path + ": " + header.status().message());
-  return SafetensorsFile(std::move(file), std::move(header->entries), std::move(header->metadata));
+    return named(path, header.status());
+  return SafetensorsFile(std::move(file), std::move(header->entries), std::move(header->unsupported),
+                         std::move(header->metadata));
 }
 
 const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const {
@@ -293,14 +311,14 @@ const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const
 
 Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
   const Entry *entry = find(name);
+  if (const auto other = others.find(std::string(name)); other != others.end())
+    return Status::unsupported(file.path() + ": tensor '" + other->first +
+                               "' has the unsupported dtype '" + other->second + "'");
   if (!entry)
     return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
   HostTensor tensor{entry->type, std::vector<std::byte>(entry->size)};
   ZYX_RETURN_IF_ERROR(file.read(entry->offset, tensor.data));
-  // Other bytes than 0 and 1 are undefined to kernels.
-  if (tensor.type.dtype == DType::Bool)
-    for (std::byte &element : tensor.data)
-      element = std::byte{element != std::byte{0}};
+  normalizeBools(tensor);
   return tensor;
 }
 
@@ -313,7 +331,7 @@ Status io::writeSafetensors(const std::string &path, std::span<const TensorView>
         order.push_back(&tensor);
   Result<std::string> header = makeHeader(order, metadata);
   if (!header)
-    return Status(header.status().code(), path + ": " + header.status().message());
+    return named(path, header.status());
   ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   ByteWriter start;
   start.string(*header);

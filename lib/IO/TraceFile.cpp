@@ -12,6 +12,8 @@ using namespace zyx;
 using Json = nlohmann::ordered_json;
 
 std::string io::encodeTrace(const Trace &trace) {
+  // The spans of these are there by then, whoever adds more meanwhile.
+  const std::vector<std::pair<size_t, size_t>> dependencies = trace.dependencies();
   const std::vector<Span> spans = trace.spans();
   uint64_t start = spans.empty() ? 0 : spans.front().begin;
   std::vector<std::string> tracks;
@@ -45,7 +47,7 @@ std::string io::encodeTrace(const Trace &trace) {
     events.push_back(std::move(event));
   }
   size_t id = 0;
-  for (auto [from, to] : trace.dependencies()) {
+  for (auto [from, to] : dependencies) {
     const Span &first = spans[from], &second = spans[to];
     // An arrow begins and ends inside of a slice.
     const uint64_t end = first.begin + first.nanoseconds - (first.nanoseconds != 0);

@@ -17,8 +17,8 @@
 namespace zyx::io {
 
 /// A safetensors file, opened for reading its tensors one by one. `open` reads the header alone
-/// and checks all of it: dtypes, shapes, sizes, and that the tensors cover the data without holes
-/// or overlaps.
+/// and checks all of it: shapes, sizes, and that the tensors cover the data without holes or
+/// overlaps. Tensors of dtypes that zyx has not do not keep the others from being read.
 class SafetensorsFile {
 public:
   struct Entry {
@@ -31,8 +31,10 @@ public:
 
   static Result<SafetensorsFile> open(const std::string &path);
 
-  /// In the order of their data.
+  /// Those of known dtypes, in the order of their data.
   const std::vector<Entry> &tensors() const { return entries; }
+  /// The names of the others, with their dtypes in the file; read() refuses them.
+  const std::map<std::string, std::string> &unsupported() const { return others; }
   /// What the file says of itself.
   const std::map<std::string, std::string> &metadata() const { return notes; }
   /// Null where there is none of this name.
@@ -49,11 +51,13 @@ public:
 
 private:
   SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries,
+                  std::map<std::string, std::string> others,
                   std::map<std::string, std::string> notes)
-      : file(std::move(file)), entries(std::move(entries)), notes(std::move(notes)) {}
+      : file(std::move(file)), entries(std::move(entries)), others(std::move(others)),
+        notes(std::move(notes)) {}
   ReadOnlyFile file;
   std::vector<Entry> entries;
-  std::map<std::string, std::string> notes;
+  std::map<std::string, std::string> others, notes;
 };
 
 /// A tensor to write: row-major little-endian elements in memory of the caller.

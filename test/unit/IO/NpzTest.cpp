@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
 
 using namespace zyx;
@@ -135,6 +136,33 @@ TEST(NpzTest, RefusesEveryTruncation) {
               HasSubstr("no .npz file, or its end is cut: no end of a zip archive's directory"));
 }
 
+/// `bytes` with others put in at a place, and every offset of the directory as if they had always been there.
+std::string grown(std::string bytes, size_t at, const std::string &more) {
+  const auto move = [&](size_t field) {
+    uint32_t offset = 0;
+    std::memcpy(&offset, bytes.data() + field, 4);
+    offset += offset >= at ? static_cast<uint32_t>(more.size()) : 0;
+    std::memcpy(bytes.data() + field, &offset, 4);
+  };
+  for (size_t entry = bytes.find(directory); entry != bytes.npos; entry = bytes.find(directory, entry + 1))
+    move(entry + 42);
+  move(bytes.rfind(ending) + 16);
+  return bytes.insert(at, more);
+}
+
+TEST(NpzTest, RefusesWhatBelongsToNoArray) {
+  const std::string whole = written(sample());
+  EXPECT_TRUE(outcome(grown(whole, 0, "")).isOk());
+  EXPECT_THAT(refusal(grown(whole, 0, "#!/bin/sh\n")), HasSubstr("the 10 bytes at 0 belong to no array"));
+  const size_t second = whole.find(local, 1), last = whole.find(directory);
+  EXPECT_THAT(refusal(grown(whole, second, "xyz")),
+              HasSubstr("the 3 bytes at " + std::to_string(second) + " belong to no array"));
+  // Of the size of what may stand behind a streamed array, but none is.
+  EXPECT_THAT(refusal(grown(whole, last, std::string(16, 'x'))),
+              HasSubstr("the 16 bytes at " + std::to_string(last) + " belong to no array"));
+  EXPECT_THAT(refusal(grown(written({}), 0, "x")), HasSubstr("the 1 bytes at 0 belong to no array"));
+}
+
 TEST(NpzTest, NoticesOrSurvivesEveryFlippedByte) {
   const std::string whole = written(sample(), NpzCompression::Deflated);
   const Arrays arrays = sample();
@@ -249,6 +277,8 @@ TEST(NpzTest, RefusesToWrite) {
   EXPECT_THAT(refused({{"", x}}), HasSubstr("the name '' is empty"));
   EXPECT_THAT(refused({{"x", tensorOf<uint16_t>(DType::BF16, {1}, {0})}}),
               HasSubstr("array 'x': .npy has no type for bf16"));
+  EXPECT_THAT(refused({{"x", HostTensor{{DType::F32, {2}}, std::vector<std::byte>(4)}}}),
+              HasSubstr("array 'x': has 4 bytes instead of the 8 of f32[2]"));
   EXPECT_THAT(refused({{std::string(70000, 'x'), x}}), HasSubstr("needs zip64"));
   EXPECT_THAT(refused(Arrays(65535, {"x", x})), HasSubstr("65535 arrays need zip64"));
   EXPECT_THAT(writeNpz("/no/such/folder/x.npz", {}).message(), HasSubstr("cannot write"));

@@ -112,6 +112,22 @@ TEST(SafetensorsTest, KnowsEveryDType) {
   }
 }
 
+TEST(SafetensorsTest, ReadsWhatStandsBesideUnknownDTypes) {
+  auto opened = openBytes(file(R"({"x": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]},
+      "z": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})",
+                               std::string(8, 'z') + std::string("\0\0\x80?", 4)));
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  ASSERT_EQ(opened->tensors().size(), 1u);
+  EXPECT_EQ(*opened->read("x"), tensorOf<float>(DType::F32, {1}, {1}));
+  EXPECT_EQ(opened->unsupported(), (std::map<std::string, std::string>{{"z", "C64"}}));
+  EXPECT_EQ(opened->find("z"), nullptr);
+  EXPECT_THAT(opened->read("z").status().message(),
+              HasSubstr("tensor 'z' has the unsupported dtype 'C64'"));
+  // The data is covered by all of them.
+  EXPECT_THAT(refusal(R"({"z": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})", "123456789"),
+              HasSubstr("the data has 1 bytes that belong to no tensor"));
+}
+
 TEST(SafetensorsTest, AcceptsAnEmptyFile) {
   auto opened = openBytes(file("{}", ""));
   ASSERT_TRUE(opened.isOk());
@@ -168,8 +184,10 @@ TEST(SafetensorsTest, RefusesHeadersThatLie) {
               HasSubstr("offsets that do not span"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4])"),
               HasSubstr("the header has not the form of safetensors, at 'x'"));
-  EXPECT_THAT(one(R"("dtype": "C64", "shape": [1], "data_offsets": [0, 8])"),
-              HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
+  EXPECT_THAT(one(R"("dtype": "C64", "shape": [1], "data_offsets": [4, 0])"),
+              HasSubstr("tensor 'x' has offsets that do not span elements of 'C64'"));
+  EXPECT_THAT(one(R"("dtype": "", "shape": [1], "data_offsets": [0, 4])"),
+              HasSubstr("tensor 'x' has no dtype"));
   EXPECT_THAT(
       one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
       HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
