@@ -5,6 +5,8 @@
 #include "zyx/Runtime/Buffer.h"
 
 #include <cstring>
+#include <functional>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -48,7 +50,7 @@ void Buffer::beforeWrite(std::vector<Point> &points) const {
       points.push_back(read);
 }
 
-void Buffer::noteRead(Point point) {
+void Buffer::noteRead(Point point) const {
   std::lock_guard lock(mutex);
   // Readers that are done no longer matter.
   std::erase_if(reads, [](const Point &read) { return read.isDecided(); });
@@ -92,40 +94,108 @@ Status Buffer::checkSize(size_t given) const {
                                  std::to_string(given));
 }
 
+/// A use by the host, which is ordered among the others before it begins and over at its end.
+class Buffer::HostUse {
+public:
+  HostUse(const Buffer *read, Buffer *written) {
+    const Buffer *first = read, *second = written;
+    if (std::less<>()(second, first))
+      std::swap(first, second);
+    for (const Buffer *buffer : {first, second})
+      if (buffer)
+        buffer->lock();
+    if (read) {
+      read->beforeRead(reached);
+      read->noteRead(done);
+    }
+    if (written) {
+      written->beforeRead(contents);
+      written->beforeWrite(over);
+      written->noteWrite(done);
+    }
+    for (const Buffer *buffer : {first, second})
+      if (buffer)
+        buffer->unlock();
+  }
+
+  /// Calls `copy` when all is there, and tells how that ended.
+  template <typename Copy> Status run(Copy copy) {
+    Status status;
+    for (const Point &point : reached)
+      if (status.isOk())
+        status = point.wait();
+    for (const Point &point : over)
+      [[maybe_unused]] Status ended = point.wait();
+    if (status.isOk())
+      status = copy();
+    // A copy that fails has changed nothing: what was there before still is, if it was.
+    Status there;
+    if (!status.isOk())
+      for (const Point &point : contents)
+        there = point.wait();
+    if (there.isOk())
+      there = done.timeline->signal(done.value);
+    if (!there.isOk())
+      done.timeline->fail(there);
+    return status;
+  }
+
+private:
+  Point done{std::make_shared<Timeline>(), 1};
+  std::vector<Point> reached, over, contents;
+};
+
 Status Buffer::write(std::span<const std::byte> from) {
   ZYX_RETURN_IF_ERROR(checkSize(from.size()));
-  ZYX_RETURN_IF_ERROR(wait(true));
-  if (pool)
-    ZYX_RETURN_IF_ERROR(pool->copyIn(memory, 0, from));
-  else if (!from.empty())
-    std::memcpy(reinterpret_cast<void *>(memory.handle), from.data(), from.size());
-  noteWrite({});
-  return Status::ok();
+  return HostUse(nullptr, this).run([&] {
+    if (pool)
+      return pool->copyIn(memory, 0, from);
+    if (!from.empty())
+      std::memcpy(reinterpret_cast<void *>(memory.handle), from.data(), from.size());
+    return Status::ok();
+  });
+}
+
+Status Buffer::update(std::span<const std::byte> from) {
+  ZYX_RETURN_IF_ERROR(checkSize(from.size()));
+  if (!from.empty() && (!pool || pool->isHostMemory())) {
+    bool isSame = false;
+    const Status status = HostUse(this, nullptr).run([&] {
+      isSame = std::memcmp(reinterpret_cast<const void *>(memory.handle), from.data(), from.size()) == 0;
+      return Status::ok();
+    });
+    if (status.isOk() && isSame)
+      return Status::ok();
+  }
+  return write(from);
 }
 
 Status Buffer::read(std::span<std::byte> to) const {
   ZYX_RETURN_IF_ERROR(checkSize(to.size()));
-  ZYX_RETURN_IF_ERROR(wait(false));
-  if (pool)
-    return pool->copyOut(memory, 0, to);
-  if (!to.empty())
-    std::memcpy(to.data(), reinterpret_cast<const void *>(memory.handle), to.size());
-  return Status::ok();
+  return HostUse(this, nullptr).run([&] {
+    if (pool)
+      return pool->copyOut(memory, 0, to);
+    if (!to.empty())
+      std::memcpy(to.data(), reinterpret_cast<const void *>(memory.handle), to.size());
+    return Status::ok();
+  });
 }
 
 Status Buffer::copyFrom(const Buffer &from) {
   ZYX_RETURN_IF_ERROR(checkSize(from.size()));
-  ZYX_RETURN_IF_ERROR(from.wait(false));
-  if (!pool) {
-    ZYX_RETURN_IF_ERROR(wait(true));
-    ZYX_RETURN_IF_ERROR(from.read({reinterpret_cast<std::byte *>(memory.handle), memory.size}));
-    noteWrite({});
+  if (&from == this)
+    return wait(false);
+  return HostUse(&from, this).run([&] {
+    std::byte *own = reinterpret_cast<std::byte *>(memory.handle);
+    const std::byte *other = reinterpret_cast<const std::byte *>(from.memory.handle);
+    if (pool && from.pool)
+      return from.pool->copyTo(from.memory, *pool, memory, memory.size);
+    if (pool)
+      return pool->copyIn(memory, 0, {other, memory.size});
+    if (from.pool)
+      return from.pool->copyOut(from.memory, 0, {own, memory.size});
+    if (memory.size != 0)
+      std::memmove(own, other, memory.size);
     return Status::ok();
-  }
-  if (!from.pool)
-    return write({reinterpret_cast<const std::byte *>(from.memory.handle), memory.size});
-  ZYX_RETURN_IF_ERROR(wait(true));
-  ZYX_RETURN_IF_ERROR(from.pool->copyTo(from.memory, *pool, memory, memory.size));
-  noteWrite({});
-  return Status::ok();
+  });
 }

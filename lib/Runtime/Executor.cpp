@@ -7,6 +7,7 @@
 #include "zyx/Base/Debug.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 using namespace zyx;
@@ -61,7 +62,12 @@ Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> of
 /// Whoever waits for a point learns of its failure; here it only matters that it is over.
 static void finish(const Point &point) { [[maybe_unused]] Status status = point.wait(); }
 
-Executor::~Executor() { finish(last); }
+void Executor::finishAll() {
+  finish(last);
+  finish(init);
+}
+
+Executor::~Executor() { finishAll(); }
 
 static Result<size_t> indexOf(const std::string &kind, const std::vector<Argument> &arguments,
                               std::string_view name) {
@@ -116,7 +122,7 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
   if (buffer->handle() % elementSize != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
                                    std::to_string(elementSize) + " byte elements");
-  finish(last);
+  finishAll();
   const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
   const auto &buffers = artifact().buffers;
   for (uint32_t i = 0; i < buffers.size(); ++i)
@@ -149,6 +155,12 @@ Status Executor::checkApart() {
       if (overlap(outputs[i], outputs[k]))
         return refuse(false, artifact().outputs[k]);
   }
+  bound.clear();
+  for (const std::vector<Slot> *slots : {&inputs, &outputs})
+    for (const Slot &slot : *slots)
+      bound.push_back(slot.buffer.get());
+  std::sort(bound.begin(), bound.end(), std::less<>());
+  bound.erase(std::unique(bound.begin(), bound.end()), bound.end());
   isApart = true;
   return Status::ok();
 }
@@ -169,8 +181,9 @@ Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
                          Buffer::allocate(device->pool(), bytes.size()));
     ZYX_RETURN_IF_ERROR(bind(true, index, std::move(buffer), true));
   }
-  finish(last);
-  return inputs[index].buffer->write(bytes);
+  finishAll();
+  Buffer &buffer = *inputs[index].buffer;
+  return target->isWeight ? buffer.update(bytes) : buffer.write(bytes);
 }
 
 Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
@@ -181,17 +194,18 @@ Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
   return outputs[index].buffer->read(bytes);
 }
 
-/// Everything is bound afterwards, or nothing has changed.
 void Executor::release() {
-  finish(last);
+  finishAll();
   for (std::vector<Slot> *slots : {&inputs, &outputs})
     for (Slot &slot : *slots)
       slot = {};
+  bound.clear();
   isApart = false;
   isInitialised &= std::none_of(artifact().inputs.begin(), artifact().inputs.end(),
                                 [](const artifact::Argument &input) { return input.isWeight; });
 }
 
+/// Everything is bound afterwards, or nothing has changed.
 Status Executor::prepare() {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].buffer)
@@ -210,10 +224,28 @@ Status Executor::prepare() {
   return checkApart();
 }
 
-/// What the next run needs. An init in flight is one that happens: who relies on it waits for it.
-Part Executor::partToRun() {
+/// What the caller finds bound is held against others from here on.
+class Executor::Hold {
+public:
+  explicit Hold(const Executor &of) : buffers(of.bound) {
+    for (const Buffer *buffer : buffers)
+      buffer->lock();
+  }
+  ~Hold() {
+    for (const Buffer *buffer : buffers)
+      buffer->unlock();
+  }
+  Hold(const Hold &) = delete;
+
+private:
+  const std::vector<const Buffer *> &buffers;
+};
+
+/// Whether the next run must make what is kept. An init in flight is one that happens: who relies on it
+/// waits for it. While buffers are held, because a write that is counted comes with a point to wait for.
+bool Executor::needsInit() {
   if (artifact().numInitCommands == 0)
-    return Part::Run;
+    return false;
   if (init.isDecided() && !init.isReached())
     isInitialised = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -223,27 +255,54 @@ Part Executor::partToRun() {
     if (std::exchange(weightWrites[i], writes) != writes)
       isInitialised = false;
   }
-  return isInitialised ? Part::Run : Part::InitAndRun;
+  return !isInitialised;
+}
+
+/// Notes a run, behind those in `wait` and `after`.
+void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after) {
+  for (const Slot &slot : inputs) {
+    slot.buffer->beforeRead(wait);
+    slot.buffer->noteRead(run);
+  }
+  for (const Slot &slot : outputs) {
+    slot.buffer->beforeWrite(after);
+    slot.buffer->noteWrite(run);
+  }
 }
 
 Status Executor::runNow(std::span<uint64_t> nanoseconds) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
   ZYX_RETURN_IF_ERROR(prepare());
-  finish(last);
-  for (const Slot &slot : inputs)
-    ZYX_RETURN_IF_ERROR(slot.buffer->wait(false));
-  for (const Slot &slot : outputs)
-    ZYX_RETURN_IF_ERROR(slot.buffer->wait(true));
-  // Not before, because a write that is noted comes with a point to wait for.
-  const Part part = partToRun();
-  // An init that fails left nothing.
-  isInitialised = part == Part::Run;
-  ZYX_RETURN_IF_ERROR(replay->run(part, nanoseconds));
-  isInitialised = true;
-  init = {};
-  for (const Slot &slot : outputs)
-    slot.buffer->noteWrite({});
-  return Status::ok();
+  finishAll();
+  bool withInit;
+  {
+    Hold hold(*this);
+    withInit = needsInit();
+    enter({runs, ++numRuns}, reached, over);
+  }
+  Status status;
+  for (const Point &point : reached)
+    if (status.isOk())
+      status = point.wait();
+  for (const Point &point : over)
+    finish(point);
+  reached.clear();
+  over.clear();
+  if (status.isOk() && withInit)
+    status = replay->run(Part::Init, nanoseconds);
+  if (withInit) {
+    // One that fails left nothing.
+    isInitialised = status.isOk();
+    init = {};
+  }
+  if (status.isOk())
+    status = replay->run(Part::Run, nanoseconds);
+  if (status.isOk())
+    return runs->signal(numRuns);
+  runs->fail(status);
+  runs = std::make_shared<Timeline>();
+  numRuns = 0;
+  return status;
 }
 
 Status Executor::run() { return runNow({}); }
@@ -267,26 +326,26 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
                          std::to_string(wait.size()) + " points");
   ZYX_RETURN_IF_ERROR(prepare());
-  const Part part = partToRun();
   std::vector<Point> points(wait.begin(), wait.end()), after;
-  for (const Slot &slot : inputs)
-    slot.buffer->beforeRead(points);
-  for (const Slot &slot : outputs)
-    slot.buffer->beforeWrite(after);
-  if (part == Part::Run)
-    points.push_back(init);
-  // The arena is used by one run at a time.
+  // The arena is used by one part of one run at a time.
   after.push_back(last);
-  // Of its own, because a failed timeline stays failed, and later runs have nothing to do with it.
-  last = {std::make_shared<Timeline>(), 1};
-  if (part == Part::InitAndRun) {
+  Hold hold(*this);
+  // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
+  // with this one, but with the init that it had.
+  if (needsInit()) {
+    init = {std::make_shared<Timeline>(), 1};
+    std::vector<Point> weights;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (artifact().inputs[i].isWeight) {
+        inputs[i].buffer->beforeRead(weights);
+        inputs[i].buffer->noteRead(init);
+      }
+    replay->submit(Part::Init, std::move(weights), after, init);
     isInitialised = true;
-    init = last;
   }
-  replay->submit(part, std::move(points), std::move(after), last);
-  for (const Slot &slot : inputs)
-    slot.buffer->noteRead(last);
-  for (const Slot &slot : outputs)
-    slot.buffer->noteWrite(last);
+  points.push_back(init);
+  last = {std::make_shared<Timeline>(), 1};
+  enter(last, points, after);
+  replay->submit(Part::Run, std::move(points), std::move(after), last);
   return last;
 }

@@ -32,26 +32,38 @@ public:
   /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.
   bool isUsableIn(const MemoryPool &other) const;
 
+  /// Held from what a piece of work must wait for to what is noted of it, over all its buffers and while
+  /// it is handed to a queue, so that of two pieces one is behind the other wherever they meet. One thread
+  /// may hold a buffer twice; several are locked in the order of their addresses.
+  void lock() const { mutex.lock(); }
+  void unlock() const { mutex.unlock(); }
+
   /// What the next reader must wait for, added to `points`: it fails with the last writer.
   void beforeRead(std::vector<Point> &points) const;
   /// What must be over, in whatever way, before the next writer starts, added to `points`.
   void beforeWrite(std::vector<Point> &points) const;
-  void noteRead(Point point);
+  void noteRead(Point point) const;
   void noteWrite(Point point);
   /// Waits for the last writer; where `toWrite`, for the readers too, and failed users are no
   /// failure.
   Status wait(bool toWrite) const;
 
-  /// Grows with each write that is noted: by a program, or by the functions below.
+  /// Grows with each write that is noted: by a program, or by the functions below. One that is counted
+  /// may still be in flight.
   uint64_t writes() const;
 
-  /// Waits for those who use the range, then copies all of it.
+  /// Waits for those who use the range, then copies all of it; whoever uses it meanwhile comes after. A
+  /// failure changes nothing.
   Status write(std::span<const std::byte> from);
+  /// As `write`, but no write is noted where host memory holds these bytes already: who keeps what depends on
+  /// them need not make it again.
+  Status update(std::span<const std::byte> from);
   Status read(std::span<std::byte> to) const;
   /// As `write`, with the contents of a buffer of the same size, from pool to pool.
   Status copyFrom(const Buffer &from);
 
 private:
+  class HostUse;
   Buffer(std::shared_ptr<MemoryPool> pool, Allocation memory)
       : pool(std::move(pool)), memory(memory) {}
   Status checkSize(size_t given) const;
@@ -59,10 +71,10 @@ private:
   /// Null where the memory is borrowed.
   std::shared_ptr<MemoryPool> pool;
   Allocation memory;
-  mutable std::mutex mutex;
+  mutable std::recursive_mutex mutex;
   Point lastWrite;
   uint64_t numWrites = 0;
-  std::vector<Point> reads;
+  mutable std::vector<Point> reads;
 };
 
 } // namespace zyx::runtime

@@ -34,6 +34,8 @@ public:
 
   /// Entry, inputs, outputs, kernels, commands, arena size.
   const artifact::Artifact &artifact() const { return program->artifact(); }
+  /// The device's.
+  std::shared_ptr<MemoryPool> pool() const { return device->pool(); }
   /// Index of an argument by its name.
   Result<size_t> inputIndex(std::string_view name) const;
   Result<size_t> outputIndex(std::string_view name) const;
@@ -43,13 +45,14 @@ public:
   Status bindInput(size_t index, std::shared_ptr<Buffer> buffer);
   /// Outputs that are not bound get buffers of their own at the first run.
   Status bindOutput(size_t index, std::shared_ptr<Buffer> buffer);
-  /// Copies into a buffer of the executor.
+  /// Copies into a buffer of the executor. A weight that is set to what it is has not changed.
   Status setInput(size_t index, std::span<const std::byte> bytes);
   Status readOutput(size_t index, std::span<std::byte> bytes) const;
   /// Forgets all that is bound, behind the latest run: it belongs to its other owners alone.
   void release();
 
-  /// Runs on the calling thread; after the first run it allocates nothing.
+  /// Runs on the calling thread, in the order in which programs of all threads take the bound buffers;
+  /// after the first run it allocates nothing. The outputs of a run that fails are not there.
   Status run();
   /// Runs on the device's queues after `wait`, after earlier runs and after all who use the bound
   /// buffers; the point is reached when the outputs are there.
@@ -67,9 +70,12 @@ private:
            std::shared_ptr<Buffer> arena, std::shared_ptr<Buffer> kept);
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
+  class Hold;
   Status checkApart();
   Status prepare();
-  Part partToRun();
+  bool needsInit();
+  void enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after);
+  void finishAll();
   Status runNow(std::span<uint64_t> nanoseconds);
 
   // Destroyed in the opposite order: the replay before what it points to.
@@ -77,6 +83,8 @@ private:
   std::shared_ptr<Program> program;
   std::shared_ptr<Buffer> arena, kept;
   std::vector<Slot> inputs, outputs;
+  /// All that is bound, each once, in the order of addresses; up to date where `isApart`.
+  std::vector<const Buffer *> bound;
   /// Of inputs that are weights: how often they had been written when the init began.
   std::vector<uint64_t> weightWrites;
   /// Whether what is kept comes from the weights as they are bound.
@@ -86,8 +94,13 @@ private:
   std::unique_ptr<Replay> replay;
   /// The latest submitted run.
   Point last;
-  /// The submitted run with the latest init.
+  /// The latest submitted init.
   Point init;
+  /// Of the runs on calling threads, one value each; another one after a failure.
+  std::shared_ptr<Timeline> runs = std::make_shared<Timeline>();
+  uint64_t numRuns = 0;
+  /// What such a run waits for, kept for their memory.
+  std::vector<Point> reached, over;
 };
 
 } // namespace zyx::runtime

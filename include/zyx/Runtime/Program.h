@@ -15,10 +15,10 @@ namespace zyx::runtime {
 
 /// Which commands of an artifact.
 enum class Part : uint8_t {
+  /// Those that make what is kept.
+  Init,
   /// Those behind the init.
   Run,
-  /// All, those of the init first.
-  InitAndRun,
 };
 
 /// The commands of an artifact, prepared for being run many times. Addresses are slots that are
@@ -28,12 +28,11 @@ public:
   virtual ~Replay() = default;
   /// `buffer` is an index in Artifact::buffers.
   virtual void bind(uint32_t buffer, uint64_t handle) = 0;
-  /// Runs the commands and returns when they are done. `nanoseconds` is empty, or receives the time of
-  /// each command of the artifact: the sum of its times where loops repeat it, 0 where it did not run.
-  /// Allocates nothing.
+  /// Runs the commands and returns when they are done. `nanoseconds` is empty, or has a number for each
+  /// command of the artifact, to which its time is added, as often as loops repeat it. Allocates nothing.
   virtual Status run(Part part, std::span<uint64_t> nanoseconds) = 0;
   /// Hands the commands to the device's queues and returns. They start after `wait` and `after`, as
-  /// in Work; `signal` is decided when all are over. One run at a time: the next one comes after
+  /// in Work; `signal` is decided when all are over. One part at a time: the next one comes after
   /// the `signal` of this one.
   virtual void submit(Part part, std::vector<Point> wait, std::vector<Point> after,
                       Point signal) = 0;

@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 using namespace zyx;
 using namespace zyx::runtime;
 using artifact::Artifact;
@@ -107,8 +109,16 @@ TEST_F(InitTest, TakesNoTimeInLaterRuns) {
   auto first = executor->profile(), second = executor->profile();
   ASSERT_TRUE(first.isOk() && second.isOk());
   ASSERT_EQ(second->size(), 3u);
-  EXPECT_GT((*first)[0].nanoseconds + (*first)[1].nanoseconds, 0u);
-  EXPECT_EQ((*second)[0].nanoseconds + (*second)[1].nanoseconds, 0u);
+  auto timeOfInit = [](const std::vector<CommandTime> &times) {
+    return times[0].nanoseconds + times[1].nanoseconds;
+  };
+  EXPECT_GT(timeOfInit(*first), 0u);
+  EXPECT_EQ(timeOfInit(*second), 0u);
+  // Who sets all inputs for each run sets the same weights again.
+  set(*executor, 1, {1, 2, 3, 4});
+  EXPECT_EQ(timeOfInit(*executor->profile()), 0u);
+  set(*executor, 1, {1, 2, 3, 5});
+  EXPECT_GT(timeOfInit(*executor->profile()), 0u);
 }
 
 TEST_F(InitTest, RunsAgainWhereAnotherProgramWritesTheWeight) {
@@ -157,11 +167,11 @@ TEST_F(InitTest, RunsOnceForSubmittedRuns) {
     }
     ASSERT_TRUE(last.wait().isOk());
     EXPECT_THAT(read(*executor), ElementsAre(7, 12, 17, 22));
-    // Two commands of the init; two commands and an end for each run.
-    EXPECT_EQ(simulation->counts().succeeded, 2u + 3 * 3);
+    // Two commands and an end for the init, and for each run.
+    EXPECT_EQ(simulation->counts().succeeded, 3u + 3 * 3);
     set(*executor, 1, {0, 0, 0, 0});
     EXPECT_THAT(run(*executor), ElementsAre(3, 4, 5, 6));
-    EXPECT_EQ(simulation->counts().succeeded, 2u + 4 * 3 + 2);
+    EXPECT_EQ(simulation->counts().succeeded, 3u + 4 * 3 + 3);
     EXPECT_TRUE(simulation->races().empty());
   }
 }
@@ -188,6 +198,85 @@ TEST_F(InitTest, RunsAgainAfterAFailure) {
     EXPECT_THAT(run(*executor), ElementsAre(3, 4, 5, 6));
     EXPECT_TRUE(simulation->races().empty());
   }
+}
+
+TEST_F(InitTest, ARunThatFailsLeavesItsInitToOthers) {
+  auto simulation = *Simulation::create({.queues = 3});
+  for (const auto &device : {cpu, simulation->device()}) {
+    auto executor = load(device, withSharedArena());
+    set(*executor, 0, {1, 2, 3, 4});
+    set(*executor, 1, {1, 2, 3, 4});
+    auto gate = std::make_shared<Timeline>();
+    const Point wait[] = {{gate, 1}};
+    auto first = executor->submit(wait), second = executor->submit();
+    ASSERT_TRUE(first.isOk() && second.isOk());
+    gate->fail(Status::internal("the gate broke"));
+    EXPECT_FALSE(first->wait().isOk());
+    EXPECT_TRUE(second->wait().isOk()) << second->wait().toString();
+    EXPECT_THAT(read(*executor), ElementsAre(7, 12, 17, 22));
+  }
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+/// Another thread hands over a program that writes the weights while a run on this one reads them.
+TEST_F(InitTest, NobodyWritesWeightsDuringARun) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    auto simulation = *Simulation::create({.seed = seed, .queues = 3});
+    const auto device = simulation->device();
+    auto executor = load(device, withInit()), trainer = load(device, withInit());
+    auto buffer = *Buffer::allocate(device->pool(), 16);
+    const Values ones(4, 1);
+    ASSERT_TRUE(buffer->write(std::as_bytes(std::span(ones))).isOk());
+    ASSERT_TRUE(trainer->bindOutput(0, buffer).isOk());
+    ASSERT_TRUE(executor->bindInput(1, buffer).isOk());
+    set(*executor, 0, {0, 0, 0, 0});
+    set(*trainer, 0, {1, 2, 3, 4});
+    set(*trainer, 1, {0, 0, 0, 0});
+    simulation->hold();
+    std::thread running([&] { EXPECT_TRUE(executor->run().isOk()); });
+    while (simulation->counts().submitted < 3)
+      std::this_thread::yield();
+    auto written = trainer->submit();
+    simulation->release();
+    running.join();
+    ASSERT_TRUE(written.isOk() && written->wait().isOk());
+    EXPECT_TRUE(simulation->races().empty()) << simulation->races()[0].toString();
+    EXPECT_THAT(read(*executor), ElementsAre(6, 6, 6, 6));
+    EXPECT_THAT(run(*executor), ElementsAre(14, 18, 22, 26));
+  }
+}
+
+/// Runs take the buffers in one order whatever the threads are: each sees all of a write, or nothing.
+TEST_F(InitTest, ThreadsTakeTurns) {
+  auto one = load(), other = load();
+  auto a = *Buffer::allocate(cpu->pool(), 16), b = *Buffer::allocate(cpu->pool(), 16);
+  const Values zeros(4);
+  for (const auto &buffer : {a, b})
+    ASSERT_TRUE(buffer->write(std::as_bytes(std::span(zeros))).isOk());
+  // Each writes what the other one reads, as its weights.
+  ASSERT_TRUE(one->bindInput(1, a).isOk() && one->bindOutput(0, b).isOk());
+  ASSERT_TRUE(other->bindInput(1, b).isOk() && other->bindOutput(0, a).isOk());
+  for (Executor *executor : {one.get(), other.get()})
+    set(*executor, 0, {0, 0, 0, 0});
+  auto work = [](Executor &executor) {
+    for (int i = 0; i < 300; ++i) {
+      if (i % 3 == 0) {
+        auto submitted = executor.submit();
+        EXPECT_TRUE(submitted.isOk() && submitted->wait().isOk());
+      } else {
+        EXPECT_TRUE(executor.run().isOk());
+      }
+    }
+  };
+  std::thread running([&] { work(*one); });
+  work(*other);
+  running.join();
+  // Floats of both are infinite by now; with the weights at rest, one run says what they are.
+  const Values weights{1, 2, 3, 4};
+  ASSERT_TRUE(a->write(std::as_bytes(std::span(weights))).isOk());
+  EXPECT_THAT(run(*one), ElementsAre(6, 10, 14, 18));
+  EXPECT_THAT(run(*other), ElementsAre(26, 42, 58, 74));
+  EXPECT_THAT(run(*one), ElementsAre(106, 170, 234, 298));
 }
 
 TEST_F(InitTest, CountsWhatIsKept) {

@@ -145,11 +145,11 @@ public:
       return Status::outOfMemory("the stack of the calling thread has " + std::to_string(room) +
                                  " bytes left, and kernels of '" + name + "' need " +
                                  std::to_string(stackBytes + ownFrames));
-    std::ranges::fill(nanoseconds, 0);
     lastTime = Clock::now();
-    if (part == Part::InitAndRun)
+    if (part == Part::Init)
       runSteps(0, numInit, nanoseconds);
-    runSteps(numInit, steps.size(), nanoseconds);
+    else
+      runSteps(numInit, steps.size(), nanoseconds);
     return Status::ok();
   }
 

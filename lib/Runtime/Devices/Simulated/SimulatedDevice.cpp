@@ -95,7 +95,6 @@ public:
     commands->bind(buffer, handle);
   }
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
-    std::fill(nanoseconds.begin(), nanoseconds.end(), 0);
     const Point done{std::make_shared<Timeline>(), 1};
     submit(part, {}, {}, done, nanoseconds);
     return done.wait();
@@ -264,23 +263,19 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
 void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after,
                              Point signal, std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
+  const bool isInit = part == Part::Init;
   const size_t init = artifact.numInitCommands;
-  if (part == Part::InitAndRun) {
-    addAll(batch, 0, init, wait, after);
-    // Nothing of the run begins before the end of the init.
-    for (size_t i = 0; i < init; i = endOf(i))
-      wait.push_back(batch.points[i]);
-  }
-  addAll(batch, init, artifact.commands.size(), wait, after);
-  // The end of the run is over when all commands are, after a failure too.
+  const size_t first = isInit ? 0 : init, last = isInit ? init : artifact.commands.size();
+  addAll(batch, first, last, wait, after);
+  // The end is over when all commands are, after a failure too.
   Scheduler::Submission end;
-  for (size_t i = init; i < artifact.commands.size(); i = endOf(i))
+  for (size_t i = first; i < last; i = endOf(i))
     wait.push_back(batch.points[i]);
   end.work = {[] { return Status::ok(); },
               std::move(wait),
               std::move(after),
               std::move(signal),
-              "the end of " + artifact.entry,
+              (isInit ? "the end of the init of " : "the end of ") + artifact.entry,
               {}};
   batch.works.push_back(std::move(end));
   scheduler.submit(device, std::move(batch.works));
