@@ -5,19 +5,20 @@
 #include "zyx/Base/ChildProcess.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
-
-extern char **environ;
 
 using namespace zyx;
 
@@ -66,33 +67,65 @@ Result<Channel> makeChannel() {
   return Channel{Descriptor(pair[0]), Descriptor(pair[1])};
 }
 
-Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&channels)[3]) {
+/// Whether children stay in the group of this process.
+std::atomic<bool> keepsChildren = false;
+
+/// In the child, which shares the memory of the parent: system calls alone. Returns what failed.
+int become(char *const *arguments, const int (&standard)[3], bool inOwnGroup, pid_t parent) {
+  if (inOwnGroup && ::setpgid(0, 0) != 0)
+    return errno;
+#ifdef __linux__
+  // It ends with the thread that waits for it.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent)
+    ::_exit(127);
+#endif
+  for (int i = 0; i < 3; ++i)
+    if ((standard[i] == i ? ::fcntl(i, F_SETFD, 0) : ::dup2(standard[i], i)) < 0)
+      return errno;
+  // Signals as a program expects them, whatever this one did to its own.
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal)
+    ::sigaction(signal, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execvp(arguments[0], arguments);
+  return errno;
+}
+
+/// Not posix_spawn, which cannot ask for the end with the parent.
+Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&channels)[3],
+                    bool inOwnGroup) {
   std::vector<char *> arguments;
   for (const std::string &argument : command)
     arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int i = 0; i < 3; ++i)
-    posix_spawn_file_actions_adddup2(&actions, channels[i].theirs.get(), i);
-  // Signals as a program expects them, whatever this one did to its own.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
+  const int standard[] = {channels[0].theirs.get(), channels[1].theirs.get(),
+                          channels[2].theirs.get()};
+  // No handler of this process may run in the child.
+  sigset_t all, before;
   sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t child;
-  int error =
-      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error)
-    return Status::notFound("cannot run " + command[0] + ": " + std::strerror(error));
-  return child;
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t parent = ::getpid();
+  volatile int error = 0;
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    error = become(arguments.data(), standard, inOwnGroup, parent);
+    ::_exit(127);
+  }
+  if (child < 0)
+    error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error == 0)
+    return child;
+  if (child > 0)
+    ::waitpid(child, nullptr, 0);
+  return Status::notFound("cannot run " + command[0] + ": " + std::strerror(error));
 }
+
+void endGroup(int) { ::kill(0, SIGKILL); }
 
 /// Reads what is there; closes the descriptor at its end.
 template <typename Container> void readInto(Descriptor &from, Container &into) {
@@ -108,13 +141,24 @@ template <typename Container> void readInto(Descriptor &from, Container &into) {
 
 } // namespace
 
+void zyx::keepChildrenInGroup() {
+  if (::getpgrp() != ::getpid())
+    return;
+  keepsChildren = true;
+  struct sigaction action = {};
+  action.sa_handler = endGroup;
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
 Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
                                   std::span<const std::byte> input, const ChildLimits &limits) {
   Channel channels[3];
   for (Channel &channel : channels) {
     ZYX_ASSIGN_OR_RETURN(channel, makeChannel());
   }
-  ZYX_ASSIGN_OR_RETURN(pid_t child, spawn(command, channels));
+  const bool inOwnGroup = !keepsChildren;
+  ZYX_ASSIGN_OR_RETURN(pid_t child, spawn(command, channels, inOwnGroup));
+  auto end = [&] { ::kill(inOwnGroup ? -child : child, SIGKILL); };
   for (Channel &channel : channels)
     channel.theirs.close();
   Descriptor &in = channels[0].ours, &out = channels[1].ours, &err = channels[2].ours;
@@ -126,8 +170,9 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
       in.close();
     pollfd polled[3] = {{in.get(), POLLOUT, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    int ready = ::poll(polled, 3, static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60000)));
-    if (ready == 0 && Clock::now() >= deadline) {
+    ::poll(polled, 3, static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60000)));
+    // Whether or not there is something to read: there always is from one that never stops.
+    if (Clock::now() >= deadline) {
       if (result.timedOut)
         break;
       result.timedOut = true;
@@ -155,19 +200,26 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
     }
   }
   if (result.timedOut || result.tooMuchOutput)
-    ::kill(child, SIGKILL);
-  int status = 0;
-  for (pid_t ended; (ended = ::waitpid(child, &status, WNOHANG)) != child;) {
-    if (ended < 0 && errno != EINTR)
+    end();
+  for (siginfo_t ended = {}; ended.si_pid != child;) {
+    if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+        errno != EINTR)
       return Status::internal(std::string("cannot wait for a child process: ") +
                               std::strerror(errno));
+    if (ended.si_pid == child)
+      break;
     // One that has closed its ends may still run.
     if (Clock::now() >= deadline) {
       result.timedOut = true;
-      ::kill(child, SIGKILL);
+      end();
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
+  // Whom it has left behind; before it is forgotten, because its number names the group.
+  if (inOwnGroup)
+    end();
+  int status = 0;
+  ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
     result.signal = WTERMSIG(status);
   else

@@ -17,7 +17,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <new>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -292,8 +291,9 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
 
 int zyx_compiler_serve(void) {
   inChild = true;
-  // It ends with whoever asked. The answer goes where nothing else can print to.
-  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It ends with whoever asked, and a C compiler with it.
+  keepChildrenInGroup();
+  // The answer goes where nothing else can print to.
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   llvm::EnablePrettyStackTrace();

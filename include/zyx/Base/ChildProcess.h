@@ -16,7 +16,8 @@
 namespace zyx {
 
 struct ChildLimits {
-  /// After which the child is killed. It gets SIGABRT first, and a moment to say where it was.
+  /// After which the child is killed, with the processes that it has started. It gets SIGABRT first, and a
+  /// moment to say where it was.
   std::chrono::milliseconds time = std::chrono::minutes(10);
   /// Of its standard output; a child that writes more is killed.
   size_t outputBytes = size_t(2) << 30;
@@ -35,8 +36,15 @@ struct ChildResult {
 
 /// Runs a program, without a shell but found as one finds it, with `input` as its standard input, and
 /// waits for its end. Several threads may do so at once. A failure means that it could not be run.
+///
+/// The child leads a process group of its own, all of which ends with it. Where this process dies, the
+/// child gets SIGTERM, but not those whom it has started.
 Result<ChildResult> runChild(const std::vector<std::string> &command,
                              std::span<const std::byte> input, const ChildLimits &limits = {});
+
+/// For a process that runChild has started, and without effect in others: its own children stay in its group, which whoever started
+/// it ends as a whole. SIGTERM, and so the death of that one, ends the group too.
+void keepChildrenInGroup();
 
 } // namespace zyx
 

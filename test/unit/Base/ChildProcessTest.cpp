@@ -7,10 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace zyx;
 
@@ -18,6 +24,30 @@ namespace {
 
 std::string textOf(const ChildResult &result) {
   return std::string(reinterpret_cast<const char *>(result.output.data()), result.output.size());
+}
+
+/// Whether the process ends, or has ended, within seconds. A zombie has.
+bool ends(const std::string &process) {
+  for (int i = 0; i < 1000; ++i) {
+    std::ifstream file("/proc/" + process + "/stat");
+    std::string number, name, state;
+    if (!(file >> number >> name >> state) || state == "Z")
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+/// The first line that is there.
+std::string lineOf(const std::filesystem::path &path) {
+  std::string line;
+  for (int i = 0; i < 1000; ++i) {
+    std::ifstream file(path);
+    if (std::getline(file, line) && !file.eof())
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return line;
 }
 
 /// Ends the process with the refusal as its last words, which EXPECT_EXIT compares.
@@ -51,6 +81,57 @@ TEST(ChildProcessTest, EndsChildrenThatTakeOrWriteTooMuch) {
   const Result<ChildResult> writing = runChild({"/bin/cat", "/dev/zero"}, {}, limits);
   ASSERT_TRUE(writing.isOk());
   EXPECT_TRUE(writing->tooMuchOutput);
+}
+
+TEST(ChildProcessTest, EndsChildrenThatNeverStopWriting) {
+  ChildLimits limits;
+  limits.time = std::chrono::milliseconds(50);
+  const Result<ChildResult> writing = runChild({"/bin/sh", "-c", "exec cat /dev/zero >&2"}, {}, limits);
+  ASSERT_TRUE(writing.isOk());
+  EXPECT_TRUE(writing->timedOut);
+  EXPECT_EQ(writing->messages.size(), 1u << 16);
+}
+
+TEST(ChildProcessTest, EndsWhomTheChildHasStarted) {
+  ChildLimits limits;
+  limits.time = std::chrono::milliseconds(200);
+  const std::string start = "sleep 1000 <&- >&- 2>&- & echo $!";
+  for (const char *then : {"; exec sleep 1000", "; exit 3"}) {
+    const Result<ChildResult> child = runChild({"/bin/sh", "-c", start + then}, {}, limits);
+    ASSERT_TRUE(child.isOk());
+    std::string number = textOf(*child);
+    ASSERT_FALSE(number.empty());
+    number.pop_back();
+    EXPECT_TRUE(ends(number)) << then;
+  }
+}
+
+TEST(ChildProcessTest, EndsWithItsParent) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("zyx-child-process-test-" + std::to_string(::getpid()));
+  for (bool isWorker : {false, true}) {
+    const std::string write = " >" + path.string();
+    const pid_t parent = ::fork();
+    ASSERT_GE(parent, 0);
+    if (parent == 0) {
+      if (isWorker) {
+        // One that leads a group, as runChild makes them.
+        ::setpgid(0, 0);
+        keepChildrenInGroup();
+      }
+      (void)runChild({"/bin/sh", "-c", isWorker ? "sleep 1000 & echo $!" + write + "; wait"
+                                                : "echo $$" + write + "; exec sleep 1000"},
+                     {});
+      ::_exit(0);
+    }
+    const std::string number = lineOf(path);
+    // A worker is told of the death of its own parent by SIGTERM.
+    ::kill(parent, isWorker ? SIGTERM : SIGKILL);
+    ::waitpid(parent, nullptr, 0);
+    EXPECT_FALSE(number.empty());
+    EXPECT_TRUE(ends(number)) << isWorker;
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(ChildProcessTest, SaysWhyNothingCouldBeRun) {

@@ -7,10 +7,15 @@
 
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/ChildProcess.h"
+#include "zyx/Base/TempFolder.h"
 #include "zyx/Graph/Graph.h"
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,6 +136,36 @@ TEST(IsolationTest, RefusesWhatCannotRun) {
               HasSubstr("of 1000 bytes is too small for the compiler"));
   isolation.struct_size = 0;
   EXPECT_THAT(messageOf(compile(&isolation)), HasSubstr("the isolation has no struct_size"));
+}
+
+/// What the child has started ends with it: here a C compiler, and what that has started.
+TEST(IsolationTest, AnEndedChildLeavesNoCompilerBehind) {
+  auto folder = TempFolder::create();
+  ASSERT_TRUE(folder.isOk());
+  const std::string number = folder->file("number");
+  const std::string script = "#!/bin/sh\nsleep 1000 &\necho $! >" + number + "\nwait\n";
+  auto cc = folder->write("cc", std::as_bytes(std::span(script)));
+  ASSERT_TRUE(cc.isOk());
+  std::filesystem::permissions(*cc, std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (std::filesystem::path(*cc).parent_path().string() + ":" + before).c_str(), 1);
+  zyx_compiler_isolation isolation = {sizeof(isolation), nullptr, 0, 1};
+  // Until the compiler is slow enough to be there.
+  for (isolation.milliseconds = 1000; !std::filesystem::exists(number) && isolation.milliseconds < 60'000;
+       isolation.milliseconds *= 2)
+    EXPECT_EQ(zyx_compiler_result_code(compile(&isolation, "c").get()), uint32_t(ZYX_TIMEOUT));
+  setenv("PATH", before.c_str(), 1);
+  std::ifstream file(number);
+  std::string process;
+  ASSERT_TRUE(file >> process);
+  bool ended = false;
+  for (int i = 0; i < 1000 && !ended; ++i) {
+    std::ifstream stat("/proc/" + process + "/stat");
+    std::string id, name, state;
+    ended = !(stat >> id >> name >> state) || state == "Z";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(ended);
 }
 
 TEST(ChildProcessTest, PassesBytesBothWays) {
