@@ -12,6 +12,7 @@
 
 #include "Toolchain.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -83,12 +84,34 @@ public:
     for (const artifact::Command &command :
          std::span(artifact.commands).subspan(artifact.numInitCommands))
       numLaunches += std::holds_alternative<artifact::Launch>(command.action);
+    memoryBytes = artifact.arenaSize + artifact.keptSize;
+    for (const auto *arguments : {&inputArguments, &outputArguments})
+      for (const artifact::Argument &argument : *arguments)
+        memoryBytes += static_cast<uint64_t>(*byteSize(argument.type));
   }
 
   Status setInputs(std::vector<HostTensor> tensors) override {
     ZYX_RETURN_IF_ERROR(checkInputs(tensors));
-    for (size_t i = 0; i < tensors.size(); ++i)
-      ZYX_RETURN_IF_ERROR(executor->setInput(i, tensors[i].data));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto found = shared.find(i);
+      ZYX_RETURN_IF_ERROR(found == shared.end() ? executor->setInput(i, tensors[i].data)
+                                                : found->second->update(tensors[i].data));
+    }
+    return Status::ok();
+  }
+  Status shareWeights(std::map<size_t, std::shared_ptr<runtime::Buffer>> &weights) override {
+    for (size_t i = 0; i < inputArguments.size(); ++i) {
+      if (!inputArguments[i].isWeight)
+        continue;
+      const auto size = static_cast<uint64_t>(*byteSize(inputArguments[i].type));
+      std::shared_ptr<runtime::Buffer> &weight = weights[i];
+      if (!weight || weight->size() != size) {
+        ZYX_ASSIGN_OR_RETURN(weight, runtime::Buffer::allocate(executor->pool(), size));
+      }
+      ZYX_RETURN_IF_ERROR(executor->bindInput(i, weight));
+      shared[i] = weight;
+      memoryBytes -= size;
+    }
     return Status::ok();
   }
   Status run() override { return executor->run(); }
@@ -127,13 +150,15 @@ public:
 
 private:
   std::unique_ptr<runtime::Executor> executor;
+  /// Inputs whose memory others use, too.
+  std::map<size_t, std::shared_ptr<runtime::Buffer>> shared;
 };
 
 /// A graph with symbols, made ready for each set of values that its inputs give them.
 class SymbolicExecutable : public Executable {
 public:
-  SymbolicExecutable(Session &session, graph::Graph of, std::string device)
-      : session(session), graph(std::move(of)), device(std::move(device)) {
+  SymbolicExecutable(Session &session, graph::Graph of, std::string device, uint64_t readyBytes)
+      : session(session), graph(std::move(of)), device(std::move(device)), readyBytes(readyBytes) {
     inputArguments = inputsOf(graph);
     for (const graph::Output &output : graph.outputs)
       outputArguments.push_back({output.name, graph.node(output.node).type});
@@ -149,12 +174,12 @@ public:
       ZYX_ASSIGN_OR_RETURN(graph::Graph numbers, graph::specialise(graph, bindings));
       ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
                            session.prepare(std::move(numbers), device));
-      // A program that is called with ever new sizes must not fill the memory.
-      if (ready.size() == maxReady)
-        ready.clear();
-      found = ready.emplace(std::move(bindings), std::move(made)).first;
+      ZYX_RETURN_IF_ERROR(made->shareWeights(weights));
+      makeRoom(made->memoryBytes);
+      found = ready.emplace(std::move(bindings), Ready{std::move(made)}).first;
     }
-    current = found->second.get();
+    found->second.lastUse = ++uses;
+    current = found->second.executable.get();
     numKernels = current->numKernels;
     numLaunches = current->numLaunches;
     stages = current->stages;
@@ -170,6 +195,23 @@ public:
   }
 
 private:
+  struct Ready {
+    std::unique_ptr<Executable> executable;
+    uint64_t lastUse = 0;
+  };
+
+  /// A program that is called with ever new sizes must not fill the memory.
+  void makeRoom(uint64_t bytes) {
+    for (const auto &[bindings, one] : ready)
+      bytes += one.executable->memoryBytes;
+    while (!ready.empty() && (bytes > readyBytes || ready.size() >= maxReady)) {
+      const auto oldest = std::ranges::min_element(
+          ready, {}, [](const auto &one) { return one.second.lastUse; });
+      bytes -= oldest->second.executable->memoryBytes;
+      ready.erase(oldest);
+    }
+  }
+
   Status noInputs() const {
     return Status::invalidArgument("graph " + graph.name +
                                    " has symbols, and no inputs gave them values");
@@ -179,7 +221,11 @@ private:
   Session &session;
   graph::Graph graph;
   std::string device;
-  std::map<Bindings, std::unique_ptr<Executable>> ready;
+  uint64_t readyBytes, uses = 0;
+  /// The memory of weights, by their input.
+  std::map<size_t, std::shared_ptr<runtime::Buffer>> weights;
+  std::map<Bindings, Ready> ready;
+  /// One of these.
   Executable *current = nullptr;
 };
 
@@ -240,7 +286,8 @@ SessionOptions SessionOptions::from(const Config &config) {
 
 Session::Session(SessionOptions options)
     : isolation(std::move(options.isolation)), isa(std::move(options.isa)),
-      config(std::move(options.config)) {
+      config(std::move(options.config)), artifactBytes(options.artifactBytes),
+      readyBytes(options.readyBytes) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
 }
@@ -301,9 +348,18 @@ Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &opti
   ZYX_DEBUG(Cache, (found == artifacts.end() ? "miss in memory: " : "hit in memory: ") + key);
   if (found == artifacts.end()) {
     ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrFind(graph, options, key));
-    return artifacts.emplace(key, std::move(compiled)).first->second;
+    keptBytes += compiled.output.size();
+    artifacts[key] = {compiled, ++uses};
+    while (keptBytes > artifactBytes) {
+      const auto oldest = std::ranges::min_element(
+          artifacts, {}, [](const auto &one) { return one.second.lastUse; });
+      keptBytes -= oldest->second.compiled.output.size();
+      artifacts.erase(oldest);
+    }
+    return compiled;
   }
-  Compiled kept = found->second;
+  found->second.lastUse = ++uses;
+  Compiled kept = found->second.compiled;
   kept.stages.clear();
   return kept;
 }
@@ -350,7 +406,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
   ZYX_RETURN_IF_ERROR(checkEnabled(deviceName));
   if (!graph::collectSymbols(graph).empty())
     return std::unique_ptr<Executable>(
-        new SymbolicExecutable(*this, std::move(graph), deviceName));
+        new SymbolicExecutable(*this, std::move(graph), deviceName, readyBytes));
   if (deviceName == "reference") {
     if (isa != "native")
       return Status::invalidArgument("device 'reference' has no instruction set '" + isa +

@@ -10,12 +10,14 @@
 #include "zyx/Session/Cache.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace zyx::runtime {
+class Buffer;
 class Device;
 } // namespace zyx::runtime
 
@@ -37,9 +39,16 @@ public:
   virtual Status run(Trace &trace) = 0;
   /// The outputs of the latest run.
   virtual Result<std::vector<HostTensor>> readOutputs() = 0;
+  /// Weights by their input: has those of the same sizes in common with others that were given the same map, and
+  /// adds its own. What one of them sets is set for all.
+  virtual Status shareWeights(std::map<size_t, std::shared_ptr<runtime::Buffer>> &weights) {
+    return Status::ok();
+  }
 
   /// Kernels and launches of one run; 0 where the device has none.
   size_t numKernels = 0, numLaunches = 0;
+  /// Of the device: arguments, temporaries, what is kept between runs.
+  uint64_t memoryBytes = 0;
   /// What making it took: the compiler's stages, loading.
   std::vector<Stage> stages;
   std::string remarks;
@@ -71,6 +80,11 @@ struct SessionOptions {
   std::optional<std::string> cacheFolder = std::nullopt;
   /// Of all that is kept there together.
   uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
+  /// Of artifacts that are kept in memory for as long as the session; those used last stay.
+  uint64_t artifactBytes = uint64_t(64) << 20;
+  /// Of the memory of programs that are kept ready for a graph with symbols, one for each set of values;
+  /// those used last stay.
+  uint64_t readyBytes = uint64_t(1) << 30;
   /// With a value the compiler runs in child processes.
   std::optional<Isolation> isolation = std::nullopt;
   /// The instruction set of what prepare() compiles for "cpu", as in CompileOptions.
@@ -121,8 +135,15 @@ private:
   std::string isa;
   Config config;
   std::optional<ArtifactCache> cache;
+  struct KeptArtifact {
+    Compiled compiled;
+    uint64_t lastUse = 0;
+  };
   /// By hash, entry, target and options.
-  std::map<std::string, Compiled> artifacts;
+  std::map<std::string, KeptArtifact> artifacts;
+  /// Of all of them, and of what may be.
+  uint64_t keptBytes = 0, artifactBytes, readyBytes;
+  uint64_t uses = 0;
   std::map<std::string, std::shared_ptr<runtime::Device>> devices;
 };
 

@@ -158,6 +158,58 @@ TEST(SessionTest, CompilesAndRuns) {
   EXPECT_EQ((*again)->numKernels, 1u);
 }
 
+TEST(SessionTest, KeepsFewArtifactsInMemory) {
+  auto stagesOfSecond = [](SessionOptions options) {
+    Session session(std::move(options));
+    EXPECT_TRUE(session.compile(sum(), {}).isOk());
+    graph::Graph other = sum();
+    other.name = "other";
+    EXPECT_TRUE(session.compile(other, {}).isOk());
+    return session.compile(sum(), {})->stages.size();
+  };
+  EXPECT_EQ(stagesOfSecond({}), 0u);
+  EXPECT_GT(stagesOfSecond({.artifactBytes = 1}), 0u);
+}
+
+/// y = x * sum(w), of any number of elements, with 1 MiB of weights.
+static graph::Graph anySizeOfWeights() {
+  graph::Graph graph;
+  const TensorType type = symbolicType(DType::F32, {*Extent::symbol("n")});
+  const graph::NodeId x = *graph.parameter("x", type);
+  const graph::NodeId w = *graph.parameter("w", {DType::F32, {1 << 18}});
+  const graph::NodeId sum = *graph.reduce(graph::ReduceKind::Add, w, {0});
+  const graph::NodeId wide = *graph.add(graph::Op::Expand, {{*graph.reshape(sum, {1})}}, {}, type);
+  graph.inputs = {x};
+  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Mul, x, wide)}};
+  return graph;
+}
+
+/// A limit of memory that two programs fit, but not what all sizes need one after the other.
+TEST(SessionTest, SharesWeightsAndForgetsSizes) {
+  auto call = [&](Executable &executable, size_t size, float factor) {
+    std::vector<float> x(size, 2), w(1 << 18, factor);
+    const Status set = executable.setInputs({tensor(x), tensor(w)});
+    ASSERT_TRUE(set.isOk()) << set.toString();
+    ASSERT_TRUE(executable.run().isOk());
+    EXPECT_EQ((*executable.readOutputs())[0], tensor(std::vector<float>(size, factor * (1 << 19))));
+  };
+  SessionOptions options;
+  options.config.memoryLimits["cpu"] = uint64_t(2) << 20;
+  Session session(options);
+  auto executable = session.prepare(anySizeOfWeights(), "cpu");
+  ASSERT_TRUE(executable.isOk());
+  for (size_t size : {1, 2, 3, 1})
+    call(**executable, size, static_cast<float>(size));
+
+  options.config.memoryLimits["cpu"] = uint64_t(4) << 20;
+  options.readyBytes = 1;
+  Session forgetful(options);
+  executable = forgetful.prepare(anySizeOfWeights(), "cpu");
+  ASSERT_TRUE(executable.isOk());
+  for (size_t size : {100'000, 100'001, 100'002, 100'003, 100'000})
+    call(**executable, size, 1);
+}
+
 TEST(SessionTest, ComputesOnceWhatDependsOnWeightsAlone) {
   setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
   graph::Graph graph;
