@@ -152,14 +152,13 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   bool sumsArePrivate = facts.k * facts.matrixBytes > mostRowBytes && !facts.sumsInOutput;
   if (sumsArePrivate)
     mostRowBytes /= 2;
-  int64_t pieces = llvm::divideCeil(facts.k * facts.matrixBytes, mostRowBytes);
-  // Pieces are equal.
-  while (facts.k % pieces != 0)
-    ++pieces;
-  plan.depth = facts.k / pieces;
-  int64_t rowBytes = llvm::alignTo(plan.depth * facts.matrixBytes, registerBytes);
-  if (pieces > 1 && rowBytes < mostRowBytes / 4)
-    return std::nullopt;
+  // Pieces are equal, and not many more than there must be.
+  auto rowBytesOf = [&](int64_t depth) -> int64_t { return llvm::alignTo(depth * facts.matrixBytes, registerBytes); };
+  plan.depth = std::min(facts.k, mostRowBytes / facts.matrixBytes);
+  while (facts.k % plan.depth != 0)
+    if (rowBytesOf(--plan.depth) < mostRowBytes / 4)
+      return std::nullopt;
+  int64_t rowBytes = rowBytesOf(plan.depth);
   // The right factor of a program takes half of the second cache; rows of the left one pass through it.
   int64_t budget = std::min(target.l2Bytes / 2, target.privateBytes * 2 / 3);
   int64_t mostColumns = llvm::alignDown(budget / rowBytes, tile), mostRows = facts.m;

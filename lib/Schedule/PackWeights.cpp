@@ -39,7 +39,11 @@ public:
 
 private:
   std::optional<RightFactor> find();
+  bool readWeights(ArrayRef<zyx::plan::LaunchOp> launches, unsigned argument) const;
+  bool choosePiece(RightFactor &factor);
+  bool missed(StringRef reason);
   bool alignGrid(RightFactor &factor);
+  void setDepth(RightFactor &factor);
   FuncOp createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count);
 
   FuncOp func;
@@ -55,7 +59,7 @@ struct PackWeights : zyx::schedule::impl::PackWeightsPassBase<PackWeights> {
 
 static std::optional<int64_t> constantOf(AffineExpr expr) { return BlockAttr::constant(expr); }
 
-/// A plain matrix in an argument, of the type of the sums.
+/// A plain matrix in an argument: of the type of the sums, or of a narrow one that a matrix unit takes.
 std::optional<RightFactor> WeightPacker::find() {
   ScheduleAttr schedule = func.getScheduleAttr();
   if (!schedule)
@@ -90,16 +94,56 @@ std::optional<RightFactor> WeightPacker::find() {
     return std::nullopt;
   ArrayRef<int64_t> shape = found.view.getType().getShape();
   found.argument = argument.getArgNumber();
-  int64_t piece = std::min(found.blocking.getDepth(), shape[0]);
-  found.panels = {shape[0], shape[1], piece, found.blocking.getColumns()};
+  found.panels = {shape[0], shape[1], std::min(found.blocking.getDepth(), shape[0]), found.blocking.getColumns()};
+  return found;
+}
+
+/// Says why weights are packed in each run.
+bool WeightPacker::missed(StringRef reason) {
+  remark::missed(func.getLoc(), remark::RemarkOpts::name("PackWeights").category("zyx-schedule"))
+      << func.getName() << ": its right factor is packed in each run: " << reason;
+  return false;
+}
+
+/// Whether all launches read weights there, or what is made of them.
+bool WeightPacker::readWeights(ArrayRef<zyx::plan::LaunchOp> launches, unsigned at) const {
+  return !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
+    if (launch->getParentOfType<zyx::plan::InitOp>() || at >= launch.getIns().size())
+      return false;
+    Value weight = launch.getIns()[at];
+    if (auto alloc = weight.getDefiningOp<zyx::plan::AllocOp>())
+      return alloc.getKept();
+    auto argument = dyn_cast<BlockArgument>(weight);
+    return argument && launch->getParentOfType<zyx::plan::FuncOp>().isWeight(argument.getArgNumber());
+  });
+}
+
+/// All pieces have one size: that of the blocking, or the next smaller one that divides the contraction.
+bool WeightPacker::choosePiece(RightFactor &factor) {
   // A matrix unit takes registers of 64 bytes along the contraction, and groups of 4.
   constexpr int64_t registerBits = 512, groupBits = 32;
-  int64_t bits = getElementTypeOrSelf(factor).getIntOrFloatBitWidth();
-  if (found.blocking.getNarrow())
-    found.panels.group = groupBits / bits;
-  if (shape[0] % piece != 0 || (found.blocking.getNarrow() && piece % (registerBits / bits) != 0))
-    return std::nullopt;
-  return found;
+  int64_t bits = factor.view.getType().getElementType().getIntOrFloatBitWidth(), unit = 1;
+  if (factor.blocking.getNarrow()) {
+    factor.panels.group = groupBits / bits;
+    unit = registerBits / bits;
+  }
+  int64_t &piece = factor.panels.piece, least = llvm::divideCeil(piece, 2);
+  while (piece >= least && (factor.panels.depth % piece != 0 || piece % unit != 0))
+    --piece;
+  return piece >= least;
+}
+
+void WeightPacker::setDepth(RightFactor &factor) {
+  BlockingAttr blocking = factor.blocking;
+  SmallVector<Attribute> steps(func.getScheduleAttr().getSteps());
+  for (Attribute &step : steps)
+    if (isa<BlockStepAttr>(step))
+      step = BlockStepAttr::get(func.getContext(),
+                                BlockingAttr::get(func.getContext(), blocking.getRows(), blocking.getColumns(),
+                                                  blocking.getRowBlock(), factor.panels.piece, blocking.getPackLhs(),
+                                                  blocking.getPackRhs(), blocking.getAlongDepth(),
+                                                  blocking.getNarrow()));
+  func.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
 }
 
 /// Programs begin with a panel.
@@ -183,29 +227,26 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
 /// Where all launches read weights, or what is made of them, a kernel of the init packs these.
 bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
   std::optional<RightFactor> factor = find();
-  if (!factor || launches.empty())
+  if (!factor || !readWeights(launches, factor->argument))
     return false;
+  if (!choosePiece(*factor))
+    return missed("its " + std::to_string(factor->panels.depth) +
+                  " rows are not in pieces of one size, of " +
+                  std::to_string(factor->blocking.getDepth()) + " or some less");
   auto bytesOf = [](Value buffer) { return cast<zyx::plan::BufferType>(buffer.getType()).getByteSize(); };
   SmallVector<int64_t> extents = factor->panels.shape();
   zyx::Shape shape(extents.begin(), extents.end());
   std::optional<zyx::plan::BufferType> packed;
   for (zyx::plan::LaunchOp launch : launches) {
-    auto plan = launch->getParentOfType<zyx::plan::FuncOp>();
-    if (launch->getParentOfType<zyx::plan::InitOp>() || factor->argument >= launch.getIns().size())
-      return false;
     Value weight = launch.getIns()[factor->argument];
-    auto argument = dyn_cast<BlockArgument>(weight);
-    auto alloc = weight.getDefiningOp<zyx::plan::AllocOp>();
-    if (!(argument && plan.isWeight(argument.getArgNumber())) && !(alloc && alloc.getKept()))
-      return false;
     packed = zyx::plan::BufferType::get(
         func.getContext(), {cast<zyx::plan::BufferType>(weight.getType()).getDtype(), shape});
-    // Panels of few columns are mostly empty.
     if (packed->getByteSize() > 2 * bytesOf(weight))
-      return false;
+      return missed("panels of so few columns are mostly empty");
   }
   if (!alignGrid(*factor))
-    return false;
+    return missed("its programs do not begin with panels");
+  setDepth(*factor);
   // Only of the last panel some columns may not exist.
   int64_t whole = factor->panels.columns / factor->panels.width;
   SmallVector<FuncOp> packs;
@@ -248,6 +289,19 @@ bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
   return true;
 }
 
+/// What only the init reads any more lives as long as that.
+static void unkeep(zyx::plan::FuncOp plan) {
+  zyx::plan::InitOp init = plan.getInit();
+  if (!init)
+    return;
+  for (auto alloc : llvm::make_early_inc_range(plan.getBody().getOps<zyx::plan::AllocOp>())) {
+    if (!alloc.getKept() || !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return init->isProperAncestor(user); }))
+      continue;
+    alloc.setKept(false);
+    alloc->moveBefore(&init.getBody().front(), init.getBody().front().begin());
+  }
+}
+
 void PackWeights::runOnOperation() {
   SymbolTable symbols(getOperation());
   DenseMap<StringRef, SmallVector<zyx::plan::LaunchOp>> launches;
@@ -258,4 +312,6 @@ void PackWeights::runOnOperation() {
     remark::passed(func.getLoc(), remark::RemarkOpts::name("PackWeights").category("zyx-schedule"))
         << func.getName() << ": its right factor is packed once for many runs";
   }
+  for (auto plan : getOperation().getOps<zyx::plan::FuncOp>())
+    unkeep(plan);
 }

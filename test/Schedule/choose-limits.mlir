@@ -59,3 +59,20 @@ func.func @repeated(%a: tensor<512x64xf32>, %b: tensor<512x64xf32>, %x: tensor<5
   %y = graph.binary add %ce, %x : tensor<512x512x3xf32>
   return %y : tensor<512x512x3xf32>
 }
+
+// Pieces of a matrix unit divide the contraction; where none do, nobody counts up to it.
+// RUN: zyx-opt %s --zyx-compile='target=sapphirerapids stop-after=schedule' | FileCheck %s --check-prefix=PRIME
+// PRIME-LABEL: kernel.func @prime
+// PRIME-NOT:   narrow
+// PRIME:       kernel.return
+func.func @prime(%a: tensor<32x34359738337xi8>, %b: tensor<32x34359738337xi8>) -> tensor<32x32xi32> {
+  %aw = graph.cast %a : tensor<32x34359738337xi8> -> tensor<32x34359738337xi32>
+  %bw = graph.cast %b : tensor<32x34359738337xi8> -> tensor<32x34359738337xi32>
+  %ar = graph.reshape %aw : tensor<32x34359738337xi32> -> tensor<32x1x34359738337xi32>
+  %br = graph.reshape %bw : tensor<32x34359738337xi32> -> tensor<1x32x34359738337xi32>
+  %ae = graph.expand %ar : tensor<32x1x34359738337xi32> -> tensor<32x32x34359738337xi32>
+  %be = graph.expand %br : tensor<1x32x34359738337xi32> -> tensor<32x32x34359738337xi32>
+  %p = graph.binary mul %ae, %be : tensor<32x32x34359738337xi32>
+  %c = graph.reduce add %p dims = [2] : tensor<32x32x34359738337xi32> -> tensor<32x32xi32>
+  return %c : tensor<32x32xi32>
+}

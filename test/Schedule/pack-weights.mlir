@@ -91,6 +91,31 @@ kernel.func @unit(%a: !kernel.buffer<bf16, global>, %b: !kernel.buffer<bf16, glo
   kernel.return
 }
 
+// The panels of a program share the rows of the next block that are fetched ahead, in each piece and program.
+// LOWERED-LABEL: kernel.func @ahead(
+// LOWERED: %[[SHARE:.*]] = arith.divui %{{arg[0-9]+}}, %c32
+// LOWERED: %[[PLACE:.*]] = arith.muli %[[SHARE]], %c16
+// LOWERED: %[[AHEAD:.*]] = arith.addi %[[PLACE]], %c32
+// LOWERED: kernel.matrix_multiply {{.*}} ahead %[[AHEAD]] {ahead_rows = 16 : i64}
+plan.func @next_block(%x: !plan.buffer<bf16[64x128]> {plan.input = "x"}, %w: !plan.buffer<bf16[128x128]> {plan.input = "w", plan.weight},
+                      %y: !plan.buffer<f32[64x128]> {plan.output = "y"}) {
+  %0 = plan.launch @ahead ins(%x, %w : !plan.buffer<bf16[64x128]>, !plan.buffer<bf16[128x128]>) outs(%y : !plan.buffer<f32[64x128]>)
+  plan.return
+}
+kernel.func @ahead(%a: !kernel.buffer<bf16, global>, %b: !kernel.buffer<bf16, global>, %y: !kernel.buffer<f32, global>)
+    attributes {schedule = #kernel.schedule<[#kernel.grid_step<"n", 64>, #kernel.block_step<<32 x 32, rows 32, depth 64, pack rhs, narrow>>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x128xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x128xbf16, global> -> tensor<64x128xbf16>
+  %2 = kernel.view %b map <[<[128, 128] strides [128, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<128x128xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<128x128xbf16, global> -> tensor<128x128xbf16>
+  %zero = arith.constant dense<0.000000e+00> : tensor<64x128xf32>
+  %4 = kernel.dot %1, %3, %zero : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
+  %5 = kernel.view %y map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x128xf32, global>
+  kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<64x128xf32>, !kernel.view<64x128xf32, global>
+  kernel.return
+}
+
 // An input that one of the launches reads there is no weight.
 // CHECK-LABEL: plan.func @inputs
 // CHECK-NOT: plan.init

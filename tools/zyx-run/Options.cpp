@@ -22,7 +22,8 @@ What to run, and where:
                             "reference" (an interpreter). Default: cpu, or what the artifact was
                             compiled for
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
-                            "x86-64-v2", "x86-64-v3", "x86-64-v4"
+                            "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4", "sapphirerapids",
+                            "aarch64"
   --bind=SYMBOL=VALUE       the value of a symbol in the entry's types, instead of what the inputs'
                             extents make it; once for each symbol
   --list                    print the entries of FILE with their inputs and outputs, and stop

@@ -32,8 +32,10 @@ def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
     Where a kernel's `block_step` packs the right factor of its dot, and every launch reads a weight there, or
     what `plan.init` keeps of weights, a kernel of its own copies it into panels, launched in `plan.init`. The
     dot's kernel then looks through these panels (`Panels.h`), and
-    `-zyx-kernel-lower-tiles` reads them as they lie. Programs along columns get whole panels. The factor
-    is a plain matrix of the type of the sums, and its panels take no more than twice its memory.
+    `-zyx-kernel-lower-tiles` reads them as they lie. Programs along columns get whole panels, and `depth`
+    becomes one that divides the contraction. The factor is a plain matrix, of the type of the sums or one
+    that `narrow` multiplies, and its panels take no more than twice its memory. What is kept of
+    weights and only packed is kept no more. Each kernel that packs its weights in each run is a remark.
   }];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }

@@ -66,7 +66,7 @@
 // -----
 
 func.func @multiply_shared(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, shared>, %i: index) {
-  // expected-error@+1 {{takes sums and a right factor in private memory}}
+  // expected-error@+1 {{takes sums in private memory, and a right factor there or of the left one's type}}
   kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, shared> -> !kernel.view<16x16xf32, private>
   return
 }

@@ -59,9 +59,9 @@ plan.func @stays(%x: !plan.buffer<f32[8]> {plan.input = "x"},
 }
 
 // 4 MiB of a weight of 1 MiB are too much to keep, and then what reads them stays as well; 2 MiB and a
-// MiB are not. What no run reads may have any size.
+// MiB of all together are not. What no run reads may have any size.
 // CHECK-LABEL: plan.func @large
-// CHECK: %[[OK:.*]] = plan.alloc kept : !plan.buffer<f32[3x262144]>
+// CHECK: %[[OK:.*]] = plan.alloc kept : !plan.buffer<f32[786428]>
 // CHECK: %[[SMALL:.*]] = plan.alloc kept : !plan.buffer<f32[4]>
 // CHECK: plan.init {
 // CHECK-NEXT: plan.launch @k ins(%arg1 : {{.*}}) outs(%[[OK]] :
@@ -76,7 +76,7 @@ plan.func @large(%x: !plan.buffer<f32[8]> {plan.input = "x"},
                  %w: !plan.buffer<f32[262144]> {plan.input = "w", plan.weight},
                  %y: !plan.buffer<f32[8]> {plan.output = "y"}) {
   %large = plan.alloc : !plan.buffer<f32[4x262144]>
-  %ok = plan.alloc : !plan.buffer<f32[3x262144]>
+  %ok = plan.alloc : !plan.buffer<f32[786428]>
   %wide = plan.alloc : !plan.buffer<f32[4x262144]>
   %small = plan.alloc : !plan.buffer<f32[4]>
   %t = plan.alloc : !plan.buffer<f32[8]>
@@ -84,12 +84,37 @@ plan.func @large(%x: !plan.buffer<f32[8]> {plan.input = "x"},
   %v = plan.alloc : !plan.buffer<f32[8]>
   %0 = plan.launch @k ins(%w : !plan.buffer<f32[262144]>) outs(%large : !plan.buffer<f32[4x262144]>)
   %1 = plan.launch @k ins(%large : !plan.buffer<f32[4x262144]>) outs(%t : !plan.buffer<f32[8]>)
-  %2 = plan.launch @k ins(%w : !plan.buffer<f32[262144]>) outs(%ok : !plan.buffer<f32[3x262144]>)
-  %3 = plan.launch @sum ins(%x, %ok : !plan.buffer<f32[8]>, !plan.buffer<f32[3x262144]>) outs(%u : !plan.buffer<f32[8]>)
+  %2 = plan.launch @k ins(%w : !plan.buffer<f32[262144]>) outs(%ok : !plan.buffer<f32[786428]>)
+  %3 = plan.launch @sum ins(%x, %ok : !plan.buffer<f32[8]>, !plan.buffer<f32[786428]>) outs(%u : !plan.buffer<f32[8]>)
   %4 = plan.launch @k ins(%w : !plan.buffer<f32[262144]>) outs(%wide : !plan.buffer<f32[4x262144]>)
   %5 = plan.launch @k ins(%wide : !plan.buffer<f32[4x262144]>) outs(%small : !plan.buffer<f32[4]>)
   %6 = plan.launch @sum ins(%u, %small : !plan.buffer<f32[8]>, !plan.buffer<f32[4]>) outs(%v : !plan.buffer<f32[8]>)
   %7 = plan.launch @sum ins(%v, %large : !plan.buffer<f32[8]>, !plan.buffer<f32[4x262144]>) outs(%y : !plan.buffer<f32[8]>)
+  plan.return
+}
+
+// Tables that need no weight are kept up to a MiB, all together.
+// CHECK-LABEL: plan.func @tables
+// CHECK: %[[A:.*]] = plan.alloc kept : !plan.buffer<f32[131072]>
+// CHECK: %[[B:.*]] = plan.alloc kept : !plan.buffer<f32[131072]>
+// CHECK: plan.init {
+// CHECK-NEXT: plan.launch @table outs(%[[A]] :
+// CHECK-NEXT: plan.launch @table outs(%[[B]] :
+// CHECK-NEXT: }
+// CHECK: %[[C:.*]] = plan.alloc : !plan.buffer<f32[131072]>
+// CHECK: plan.launch @table outs(%[[C]] :
+plan.func @tables(%x: !plan.buffer<f32[8]> {plan.input = "x"}, %y: !plan.buffer<f32[8]> {plan.output = "y"}) {
+  %a = plan.alloc : !plan.buffer<f32[131072]>
+  %b = plan.alloc : !plan.buffer<f32[131072]>
+  %c = plan.alloc : !plan.buffer<f32[131072]>
+  %t = plan.alloc : !plan.buffer<f32[8]>
+  %u = plan.alloc : !plan.buffer<f32[8]>
+  %0 = plan.launch @table outs(%a : !plan.buffer<f32[131072]>)
+  %1 = plan.launch @sum ins(%x, %a : !plan.buffer<f32[8]>, !plan.buffer<f32[131072]>) outs(%t : !plan.buffer<f32[8]>)
+  %2 = plan.launch @table outs(%b : !plan.buffer<f32[131072]>)
+  %3 = plan.launch @sum ins(%t, %b : !plan.buffer<f32[8]>, !plan.buffer<f32[131072]>) outs(%u : !plan.buffer<f32[8]>)
+  %4 = plan.launch @table outs(%c : !plan.buffer<f32[131072]>)
+  %5 = plan.launch @sum ins(%u, %c : !plan.buffer<f32[8]>, !plan.buffer<f32[131072]>) outs(%y : !plan.buffer<f32[8]>)
   plan.return
 }
 

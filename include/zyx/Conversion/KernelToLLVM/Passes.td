@@ -19,8 +19,8 @@ def ConvertKernelToLLVMPass : Pass<"zyx-convert-kernel-to-llvm", "::mlir::Module
       stride is not 1 is gathered and scattered.
     - `i1` in memory is a byte. `f16`, `bf16`, `f8E4M3FN` and `f8E5M2` are their bits; arithmetic on `f16` and
       `bf16` is done in `f32` and rounded after every op, and `f64` is rounded once on its way to them.
-    - Private allocations are on the stack, 64-byte aligned, at most `private-bytes` a kernel: a worker thread
-      has 1 MiB of stack.
+    - Private allocations are on the stack, 64-byte aligned, at most `private-bytes` a kernel. The artifact
+      says how much each kernel takes, and a thread without that room does not run it.
     - No fast-math flag is added. A `vector.reduction` keeps the ones that it carries.
 
     Tiles, shared memory and threads have no meaning here and are refused.

@@ -359,7 +359,7 @@ LogicalResult MatrixMultiplyOp::verify() {
   Type factor = lhs.getElementType();
   for (ViewType type : {sums, rhs})
     if ((type.getSpace() != Space::Private && type.getElementType() != factor) || !type.hasStaticShape())
-      return emitOpError("takes sums and a right factor in private memory");
+      return emitOpError("takes sums in private memory, and a right factor there or of the left one's type");
   auto fits = [](int64_t extent) { return extent == 16 || extent == 32; };
   if (sums.getRank() != 2 || !fits(sums.getDimSize(0)) || !fits(sums.getDimSize(1)))
     return emitOpError() << "makes 16 or 32 rows and columns of sums, not " << sums;

@@ -409,11 +409,10 @@ private:
       rhsMemory = weights->view();
   }
 
-  Value panelOf(Value column) {
-    return weights ? weights->panel(column)
-                   : arith::DivUIOp::create(t.builder, loc, column,
-                                            t.evaluator.constantIndex(blocking.getColumns(), loc));
+  Value panelOfProgram(Value column) {
+    return arith::DivUIOp::create(t.builder, loc, column, t.evaluator.constantIndex(blocking.getColumns(), loc));
   }
+  Value panelOf(Value column) { return weights ? weights->panel(column) : panelOfProgram(column); }
 
   //===--------------------------------------------------------------------===//
   // One tile
@@ -509,7 +508,8 @@ private:
   /// The same by the matrix unit. Its sums are in memory, from where a loop takes a few rows at a time.
   LogicalResult emitMatrixTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column,
                                int64_t width) {
-    if (failed(matrix->multiply(at, piece.start, row0, row, weights ? weights->panelOfAll(piece.start, column) : panelOf(column))))
+    Value share = panelOfProgram(column), panel = weights ? weights->panelOfAll(piece.start, column) : share;
+    if (failed(matrix->multiply(at, piece.start, row0, row, panel, share)))
       return failure();
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
     constexpr int64_t rowsAtOnce = 4;

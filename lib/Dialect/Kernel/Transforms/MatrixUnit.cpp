@@ -414,7 +414,7 @@ Value MatrixUnit::lhsView() {
   return lhsMemory ? lhsMemory : t.evaluator.mapping.lookupOrDefault(lhs.tile.getDefiningOp<LoadOp>().getView());
 }
 
-LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row, Value panel) {
+LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row, Value panel, Value share) {
   Value zero = t.evaluator.constantIndex(0, loc);
   Value deep = t.evaluator.constantIndex(llvm::alignTo(depth, unit()), loc);
   SmallVector<Value> place = placeOfLhs(at, start, row0, row);
@@ -425,7 +425,7 @@ LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row,
     if (blockRows)
       ahead = t.evaluator.addIndex(
           t.evaluator.constantIndex(blockRows, loc),
-          arith::MulIOp::create(b, loc, panel, t.evaluator.constantIndex(aheadRows, loc)), loc);
+          arith::MulIOp::create(b, loc, share, t.evaluator.constantIndex(aheadRows, loc)), loc);
     MatrixMultiplyOp::create(b, loc, sumMemory, lhsView(), place, rhsMemory, ValueRange{panel, zero, zero}, deep,
                              ahead, aheadRows, lhs.isUnsigned, rhs.isUnsigned);
   };

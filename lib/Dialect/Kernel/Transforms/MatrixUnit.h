@@ -37,8 +37,10 @@ public:
   /// Looks through the panels of a piece, each of which is one for `overPanels`, for the smallest factor.
   mlir::LogicalResult lookThroughRhs(llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
   mlir::LogicalResult packLhs(Point at, mlir::Value start, mlir::Value row0, Extent height);
-  /// Sums up the tile that begins at `row` of the block of rows at `row0`, and at a panel.
-  mlir::LogicalResult multiply(Point at, mlir::Value start, mlir::Value row0, mlir::Value row, mlir::Value panel);
+  /// Sums up the tile that begins at `row` of the block of rows at `row0`, and at `panel` of those that lie in
+  /// memory. `share`, its number in the program, says which rows of the next block it fetches ahead.
+  mlir::LogicalResult multiply(Point at, mlir::Value start, mlir::Value row0, mlir::Value row, mlir::Value panel,
+                               mlir::Value share);
   /// A vector of the latest tile.
   mlir::Value sums(mlir::Value row, int64_t vector);
   mlir::Value rhsTile() const { return rhs.tile; }

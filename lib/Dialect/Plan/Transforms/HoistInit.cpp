@@ -20,8 +20,8 @@ using namespace zyx::plan;
 
 namespace {
 
-/// What may be kept beside twice the bytes of the weights that it depends on: tables of positions and
-/// masks depend on none.
+/// What may be kept, one by one and in all, beside twice the bytes of the weights that it depends on: tables of
+/// positions and masks depend on none.
 constexpr uint64_t freeBytes = uint64_t(1) << 20;
 
 /// Finds what can run once, and moves it.
@@ -35,7 +35,7 @@ private:
   bool canRunOnce(CommandOpInterface command);
   void findCandidates();
   bool banLarge();
-  uint64_t weightBytes(Value buffer) const;
+  bool banMany();
   bool isUsedOutside(Value buffer) const;
   void move();
 
@@ -91,11 +91,12 @@ void Hoister::findCandidates() {
   });
 }
 
-uint64_t Hoister::weightBytes(Value buffer) const {
+/// What may be kept of results that come from these weights.
+static uint64_t limitOf(const SetVector<Value> &weights) {
   uint64_t bytes = 0;
-  for (Value weight : sources.find(buffer)->second)
+  for (Value weight : weights)
     bytes += byteSizeOf(weight);
-  return bytes;
+  return 2 * bytes + freeBytes;
 }
 
 bool Hoister::isUsedOutside(Value buffer) const {
@@ -108,9 +109,39 @@ bool Hoister::banLarge() {
   bool changed = false;
   for (Operation *candidate : candidates)
     for (Value written : cast<CommandOpInterface>(candidate).getWrittenBuffers())
-      if (isUsedOutside(written) && byteSizeOf(written) > 2 * weightBytes(written) + freeBytes)
+      if (isUsedOutside(written) && byteSizeOf(written) > limitOf(sources.find(written)->second))
         changed |= banned.insert(candidate).second;
   return changed;
+}
+
+/// Whether of all together too much would be kept. The largest results stay with the run, of equal ones the last.
+bool Hoister::banMany() {
+  struct Kept {
+    uint64_t bytes;
+    size_t number;
+    Operation *candidate;
+  };
+  SmallVector<Kept> results;
+  SetVector<Value> weights;
+  uint64_t total = 0;
+  for (Operation *candidate : candidates)
+    for (Value written : cast<CommandOpInterface>(candidate).getWrittenBuffers())
+      if (isUsedOutside(written)) {
+        results.push_back({byteSizeOf(written), results.size(), candidate});
+        weights.insert_range(sources.find(written)->second);
+        total += results.back().bytes;
+      }
+  const uint64_t limit = limitOf(weights);
+  if (total <= limit)
+    return false;
+  llvm::sort(results, [](const Kept &a, const Kept &b) {
+    return std::pair(a.bytes, a.number) < std::pair(b.bytes, b.number);
+  });
+  for (; total > limit; results.pop_back()) {
+    banned.insert(results.back().candidate);
+    total -= results.back().bytes;
+  }
+  return true;
 }
 
 void Hoister::move() {
@@ -168,7 +199,7 @@ void Hoister::run() {
   });
   do
     findCandidates();
-  while (banLarge());
+  while (banLarge() || banMany());
   if (!candidates.empty())
     move();
 }

@@ -35,7 +35,7 @@ def HoistInitPass : Pass<"zyx-plan-hoist-init", "::zyx::plan::FuncOp"> {
     Commands that read nothing but weights, constants and what such commands have written move into
     `plan.init`, those inside of loops too. What other commands read of it is kept from run to run: so
     a command stays where it is if that were more than twice the bytes of the weights that it depends
-    on, and a MiB. One that writes an output stays, and one whose buffer others write, too.
+    on, and a MiB, and so do those that write most if that were more in all. One that writes an output stays, and one whose buffer others write, too.
 
     ```mlir
     %t = plan.alloc : !plan.buffer<f32[8]>
