@@ -120,6 +120,8 @@ static void addNarrowMatmuls(std::vector<Case> &cases) {
   for (DType dtype : {DType::BF16, DType::I8, DType::U8})
     for (const bool rightT : {false, true})
       addMatmul(cases, dtype, {64, 192, 75}, false, rightT);
+  // Of two pieces, and of a last panel that is not full.
+  addMatmul(cases, DType::BF16, {64, 4416, 75}, false, false);
   cases.push_back({"matmul.bf16.heads-in-place", [](Builder &b) {
                      const NodeId q = b.permute(b.x(DType::BF16, {2, 64, 3, 32}), {0, 2, 1, 3});
                      const NodeId k = b.permute(b.x(DType::BF16, {2, 96, 3, 32}), {0, 2, 3, 1});
@@ -171,6 +173,7 @@ static void addMatmuls(std::vector<Case> &cases) {
       addMatmul(cases, dtype, p, false, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, true, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, false, true);
+  addMatmul(cases, DType::F32, {100, 600, 130}, false, false);
   // Pieces of the contraction, of factors in every direction; few rows of factors that both lie along it.
   for (DType dtype : {DType::F32, DType::F64}) {
     addMatmul(cases, dtype, {65, 530, 100}, true, true);

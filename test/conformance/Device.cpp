@@ -19,14 +19,17 @@ namespace {
 
 class SessionDevice final : public Device {
 public:
-  SessionDevice(std::string name, Optimise optimise, const std::string &isa)
-      : session({.isa = isa}), name(std::move(name)), isa(isa), optimise(optimise) {}
+  SessionDevice(std::string name, Optimise optimise, const std::string &isa, bool hasWeights)
+      : session({.isa = isa}), name(std::move(name)), isa(isa), optimise(optimise),
+        hasWeights(hasWeights) {}
   void setSeed(uint64_t value) override { seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
-    Program program = withWeights({graph, {inputs.begin(), inputs.end()}});
+    Program program{graph, {inputs.begin(), inputs.end()}};
+    if (hasWeights)
+      program = withWeights(program);
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable, prepare(program.graph));
-    if (optimise != Optimise::None && name != "reference") {
+    if (hasWeights && optimise != Optimise::None && name != "reference") {
       // With other weights first, so that what is kept of them would be seen.
       std::vector<HostTensor> others = program.tensors;
       for (size_t i = others.size() - program.graph.numWeights; i < others.size(); ++i)
@@ -58,18 +61,22 @@ private:
   session::Session session;
   std::string name, isa;
   Optimise optimise;
+  bool hasWeights;
   uint64_t seed = 1;
 };
 
 class EmulatedDevice final : public Device {
 public:
-  EmulatedDevice(std::string isa, std::vector<std::string> command)
-      : isa(std::move(isa)), command(std::move(command)) {}
+  EmulatedDevice(std::string isa, std::vector<std::string> command, bool hasWeights)
+      : isa(std::move(isa)), command(std::move(command)), hasWeights(hasWeights) {}
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
+    Program program{graph, {inputs.begin(), inputs.end()}};
+    if (hasWeights)
+      program = withWeights(program);
     session::CompileOptions options;
     options.isa = isa;
-    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
+    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
     ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
                          artifact::Artifact::deserialize(compiled.output));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
@@ -77,7 +84,7 @@ public:
     request.u64(compiled.output.size());
     std::vector<std::byte> bytes = request.take();
     bytes.insert(bytes.end(), compiled.output.begin(), compiled.output.end());
-    for (const HostTensor &input : inputs)
+    for (const HostTensor &input : program.tensors)
       bytes.insert(bytes.end(), input.data.begin(), input.data.end());
     ZYX_ASSIGN_OR_RETURN(const ChildResult result, runChild(command, bytes));
     if (result.signal != 0 || result.exitCode != 0)
@@ -100,6 +107,7 @@ private:
   session::Session session;
   std::string isa;
   std::vector<std::string> command;
+  bool hasWeights;
 };
 
 class CorruptedDevice final : public Device {
@@ -143,12 +151,13 @@ std::string_view toString(Optimise optimise) {
 }
 
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
-                                   const std::string &isa) {
-  return std::make_unique<SessionDevice>(name, optimise, isa);
+                                   const std::string &isa, bool hasWeights) {
+  return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights);
 }
 
-std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command) {
-  return std::make_unique<EmulatedDevice>(isa, std::move(command));
+std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,
+                                     bool hasWeights) {
+  return std::make_unique<EmulatedDevice>(isa, std::move(command), hasWeights);
 }
 
 std::unique_ptr<Device> openCorrupted() { return std::make_unique<CorruptedDevice>(); }

@@ -31,6 +31,7 @@ constexpr const char *help =
     "  --emulator=WORDS  run code for cpu by this command, and test/emulated behind it\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
     "                    legal ones\n"
+    "  --no-weights      no input is a weight; otherwise every second one is\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
     "  --max-refused=N   fail where more cases are refused\n"
@@ -54,7 +55,7 @@ struct Settings {
   int64_t numSeeds = 100;
   RunOptions run;
   std::string report;
-  bool list = false, coverage = false, exhaustive = false, verbose = false;
+  bool list = false, coverage = false, exhaustive = false, verbose = false, hasWeights = true;
   size_t maxRefused = SIZE_MAX;
 };
 
@@ -87,6 +88,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     settings.report = value;
   else if (text == "--verbose")
     settings.verbose = true;
+  else if (text == "--no-weights")
+    settings.hasWeights = false;
   else if (const size_t colon = value.find(':');
            name == "--seeds" && colon != std::string_view::npos)
     return tools::parseNumber(value.substr(0, colon), settings.firstSeed) &&
@@ -202,9 +205,10 @@ int main(int argc, char **argv) {
       return openFolded(settings.device == "grouped");
 #endif
     if (!settings.emulator.empty())
-      return openEmulated(settings.isa, settings.emulator);
+      return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
     return settings.device == "corrupted" ? openCorrupted()
-                                          : openDevice(settings.device, settings.optimise, settings.isa);
+                                          : openDevice(settings.device, settings.optimise, settings.isa,
+                                                       settings.hasWeights);
   };
   if (settings.exhaustive)
     return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;
