@@ -90,7 +90,9 @@ def write_weights(path, positions, vocabulary, seed, tensors):
         begin = 4 * generator.randrange(len(table))
         copies = (begin + 4 * count) // len(scaled) + 1
         add(name, "F32", shape, (scaled * copies)[begin:begin + 4 * count])
+    # Padded so that elements are aligned where a reader maps the file.
     text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for part in parts:

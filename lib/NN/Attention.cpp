@@ -4,9 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Attention.h"
 
+#include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Linalg.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace zyx;
 using namespace zyx::nn;
@@ -29,31 +31,121 @@ MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, Dr
       value(add("value", Linear(width, width / options.heads * options.groups, draws, options.hasBias, where), where)),
       output(add("output", Linear(width, width, draws, options.hasBias, where), where)) {}
 
-Tensor MultiheadAttention::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
+//===----------------------------------------------------------------------===//
+// Caches
+//===----------------------------------------------------------------------===//
+
+/// As an i64; throws where it is no position.
+static Tensor positionOf(const Tensor &start, const Place &where) {
+  if (!start || start.rank() != 0 || !isInteger(start.dtype()))
+    throw Error(Status::invalidArgument("attention: rows begin at " +
+                                        (start ? toString(start.type()) : std::string("no tensor")) +
+                                        ", which is no integer of rank 0"),
+                where);
+  return start.cast(DType::I64, where);
+}
+
+/// start, start + 1, ...; from 0 on without a tensor.
+static Tensor positionsFrom(const Tensor &start, int64_t rows, const Place &where) {
+  const Tensor positions = Tensor::arange(0, rows, 1, DType::I64, where);
+  return start ? positions + positionOf(start, where) : positions;
+}
+
+KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, const Tensor &start, Place where) {
+  const ContextScope scope(cache.keys.context());
+  auto put = [&](const Tensor &all, const Tensor &rows) {
+    const Tensor positions = positionsFrom(start, rows.extent(-2, where), where);
+    if (rows.extent(-2, where) != 1)
+      return scatter(all, positions, rows, -2, Combine::Set, where);
+    // A single row is chosen, not scattered: that is vector code.
+    const Tensor places = Tensor::arange(0, all.extent(-2, where), 1, DType::I64, where);
+    return zyx::where(places.unsqueeze(1, where) == positions, rows, all);
+  };
+  return {put(cache.keys, more.keys), put(cache.values, more.values)};
+}
+
+Tensor zyx::nn::attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal, Place where) {
+  const ContextScope scope(queries.context());
+  const int64_t rows = queries.extent(-2, where), room = cache.keys.extent(-2, where);
+  const Tensor begin = positionOf(start, where), places = Tensor::arange(0, room, 1, DType::I64, where);
+  const Tensor last = causal ? positionsFrom(start, rows, where).unsqueeze(1, where) : begin + (rows - 1);
+  const Tensor fits = (begin >= 0) & (begin + rows <= room);
+  return scaledDotProductAttention(zyx::where(fits, queries, std::numeric_limits<double>::quiet_NaN()), cache.keys,
+                                   cache.values, {.mask = (places <= last).expand({rows, room}, where)}, where);
+}
+
+//===----------------------------------------------------------------------===//
+// Heads
+//===----------------------------------------------------------------------===//
+
+/// [..., rows, heads width] to [..., heads, rows, width].
+static Tensor byHead(const Tensor &rows, int64_t heads, const Place &where) {
+  Shape shape = rows.shape();
+  const int64_t width = shape.back() / heads;
+  shape.back() = heads;
+  shape.push_back(width);
+  return rows.reshape(shape, where).transpose(-3, -2, where);
+}
+
+static Tensor turned(const Tensor &heads, const Tensor &start, const Place &where) {
+  const ContextScope scope(heads.context());
+  return nn::rotary(heads, positionsFrom(start, heads.extent(-2, where), where), 10000, where);
+}
+
+Tensor MultiheadAttention::queries(const Tensor &x, const Tensor &start, const Place &where) const {
+  const Tensor heads = byHead(query(x), options.heads, where);
+  return options.rotary ? turned(heads, start, where) : heads;
+}
+
+KeysValues MultiheadAttention::keysValues(const Tensor &memory, const Tensor &start, const Place &where) const {
+  const Tensor keys = byHead(key(memory), options.groups, where);
+  return {options.rotary ? turned(keys, start, where) : keys, byHead(value(memory), options.groups, where)};
+}
+
+KeysValues MultiheadAttention::repeated(const KeysValues &groups, const Place &where) const {
   const int64_t share = options.heads / options.groups;
-  // [..., rows, heads width] to [..., heads, rows, width]; groups come once for each of their heads.
-  auto split = [&](const Tensor &all, int64_t heads, int64_t repeat) {
+  if (share == 1)
+    return groups;
+  auto repeat = [&](const Tensor &all) {
     Shape shape = all.shape();
-    const int64_t width = shape.back() / heads, rank = all.rank();
-    shape.back() = heads;
-    shape.push_back(width);
-    Tensor parts = all.reshape(shape, where).transpose(-3, -2, where);
-    if (repeat == 1)
-      return parts;
-    Shape repeated = parts.shape();
-    repeated.insert(repeated.end() - 2, repeat);
-    return parts.unsqueeze(-3, where).expand(repeated, where).flatten(rank - 2, rank - 1, where);
+    shape.insert(shape.end() - 2, share);
+    return all.unsqueeze(-3, where).expand(shape, where).flatten(all.rank() - 3, all.rank() - 2, where);
   };
-  auto turned = [&](const Tensor &heads) {
-    if (!options.rotary)
-      return heads;
-    const ContextScope scope(heads.context());
-    return nn::rotary(heads, Tensor::arange(0, heads.extent(-2, where), 1, DType::I64, where), 10000, where);
-  };
-  const Tensor heads = scaledDotProductAttention(
-      turned(split(query(x), options.heads, 1)), turned(split(key(memory), options.groups, share)),
-      split(value(memory), options.groups, share), {.mask = mask, .causal = options.causal}, where);
+  return {repeat(groups.keys), repeat(groups.values)};
+}
+
+Tensor MultiheadAttention::joined(const Tensor &heads, const Place &where) const {
   return output(heads.transpose(-3, -2, where).flatten(-2, -1, where));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+Tensor MultiheadAttention::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
+  const KeysValues all = repeated(remember(memory, where), where);
+  return joined(scaledDotProductAttention(queries(x, {}, where), all.keys, all.values,
+                                          {.mask = mask, .causal = options.causal}, where),
+                where);
+}
+
+Tensor MultiheadAttention::attend(const Tensor &x, const KeysValues &memory, const Tensor &mask, const Tensor &start,
+                                  Place where) const {
+  const KeysValues all = repeated(memory, where);
+  return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where), where);
+}
+
+KeysValues MultiheadAttention::cache(Shape batch, int64_t rows, Place where) const {
+  const ContextScope scope(key.weight->context());
+  batch.insert(batch.end(), {options.groups, rows, key.weight->extent(0, where) / options.groups});
+  const Tensor zeros = Tensor::zeros(batch, key.weight->dtype(), where);
+  return {zeros, zeros};
+}
+
+MultiheadAttention::Extended MultiheadAttention::extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
+                                                        Place where) const {
+  const KeysValues all = append(cache, keysValues(x, start, where), start, where);
+  return {joined(attendCache(queries(x, start, where), repeated(all, where), start, options.causal, where), where), all};
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,15 +180,4 @@ Tensor zyx::nn::sinusoids(int64_t rows, int64_t width, Place where) {
       values.push_back(static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   return Tensor::from(values, {rows, width}, where);
-}
-
-TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, Draws &draws, Place where)
-    : attentionNorm(add("attention_norm", LayerNorm(width, 1e-5, where), where)),
-      attention(add("attention", MultiheadAttention(width, options, draws, where), where)),
-      mlpNorm(add("mlp_norm", LayerNorm(width, 1e-5, where), where)),
-      mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
-
-Tensor TransformerBlock::operator()(const Tensor &x) const {
-  const Tensor y = x + attention(attentionNorm(x));
-  return y + mlp(mlpNorm(y));
 }

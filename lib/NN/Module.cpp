@@ -112,6 +112,20 @@ NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
   return tensors;
 }
 
+NamedTensors zyx::nn::mapTensors(const std::string &path, Place where) {
+  const io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
+  const std::shared_ptr<const FileMapping> mapping = valueOrThrow(file.map(), where);
+  NamedTensors tensors;
+  for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
+    // Bools of a file may be bytes that are none.
+    tensors[entry.name] =
+        entry.type.dtype == DType::Bool
+            ? Tensor::fromBytes(entry.type, valueOrThrow(file.read(entry.name), where).data, where)
+            : Tensor::borrow(entry.type, mapping->bytes().subspan(entry.offset, entry.size), mapping, where);
+  }
+  return tensors;
+}
+
 void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, Place where) {
   std::vector<std::pair<std::string, HostTensor>> values;
   for (const auto &[name, tensor] : tensors)

@@ -166,6 +166,22 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes)
   return addLeaf(std::move(type), std::move(value));
 }
 
+Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  const bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % static_cast<size_t>(byteSize(type.dtype)) == 0;
+  if (static_cast<uint64_t>(size) != bytes.size() || !isAligned || !pool->isHostMemory())
+    return addData(std::move(type), bytes);
+  struct Kept {
+    std::shared_ptr<const void> owner;
+    std::shared_ptr<Buffer> buffer;
+  };
+  // Values are never written: the runtime's buffers do not tell that.
+  auto kept = std::make_shared<Kept>(
+      Kept{std::move(owner), Buffer::borrow(const_cast<std::byte *>(bytes.data()), bytes.size())});
+  std::lock_guard lock(mutex);
+  return addLeaf(std::move(type), std::shared_ptr<Buffer>(kept, kept->buffer.get()));
+}
+
 Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value) {
   graph::Attributes attributes;
   attributes.name = "leaf" + std::to_string(numLeaves++);

@@ -49,6 +49,8 @@ public:
                      const Place &where);
   /// A leaf with these elements.
   Result<Tensor> addData(TensorType type, std::span<const std::byte> bytes);
+  /// A leaf with these elements, which stay where they are while `owner` lives, or are copied.
+  Result<Tensor> addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   /// A leaf with the value of another tensor.
   Result<Tensor> detach(const Tensor &tensor);
   Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
@@ -71,6 +73,12 @@ public:
   Result<Tensor> addPlaceholder(TensorType type);
   Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results);
   Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments);
+
+  /// The results of a loop: `operands` are the number of trips, where that is data, and what is carried at the
+  /// begin; the body makes `results` of the placeholders of its trip and of what is carried.
+  Result<std::vector<Tensor>> loop(graph::Attributes attributes, std::span<const Tensor> operands,
+                                   std::span<const Tensor> placeholders, std::span<const Tensor> results,
+                                   const Place &where);
 
   void beginTape();
   void endTape();

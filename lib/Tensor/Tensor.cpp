@@ -96,6 +96,10 @@ Tensor Tensor::fromBytes(TensorType type, std::span<const std::byte> bytes, Plac
   return valueOrThrow(State::current()->addData(std::move(type), bytes), where);
 }
 
+Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Place where) {
+  return valueOrThrow(State::current()->addBorrowed(std::move(type), bytes, std::move(owner)), where);
+}
+
 /// Whether a number is an element of a dtype without a change but rounding.
 static bool isRepresentable(double value, DType dtype) {
   if (isFloat(dtype))

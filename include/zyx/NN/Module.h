@@ -62,6 +62,8 @@ private:
 
 /// Tensors of a safetensors file, and to one.
 NamedTensors loadTensors(const std::string &path, Place where = Place::current());
+/// The same, read page by page when they are used; the file is not changed while they live.
+NamedTensors mapTensors(const std::string &path, Place where = Place::current());
 void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
 
 /// Modules and functions of a tensor, one after the other: Sequential(Linear(64, 32, draws),

@@ -83,6 +83,10 @@ public:
   }
   /// Bytes of the elements in row-major order, little-endian.
   static Tensor fromBytes(TensorType type, std::span<const std::byte> bytes, Place where = Place::current());
+  /// The same, where they are: memory that is not changed while `owner` lives, which the tensor keeps. Copied where it is
+  /// not aligned to the elements, or the context's device computes elsewhere.
+  static Tensor borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                       Place where = Place::current());
 
   static Tensor full(Shape shape, double value, DType dtype = DType::F32, Place where = Place::current());
   static Tensor zeros(Shape shape, DType dtype = DType::F32, Place where = Place::current()) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/IO/Safetensors.h"
+#include "../TestFiles.h"
 #include "../Tensor/TensorFixture.h"
 
 #include "zyx/zyx.h"
@@ -175,6 +176,38 @@ TEST_P(NNTest, FilesHoldTheParameters) {
                         "f32[4], 'tail' is superfluous"));
   std::filesystem::remove(path);
   EXPECT_THAT(refusal([&] { loaded.load(path); }), HasSubstr(path));
+}
+
+TEST_P(NNTest, MappedFilesAreReadWhereTheyLie) {
+  const TemporaryPath path("mapped.safetensors");
+  const NamedTensors given = {{"a", Tensor::from({1.f, 2.f})}, {"b", Tensor::from({int8_t(3)})}, {"c", Tensor::from({1, 2, 3}) > 1},
+                              {"d", Tensor::zeros({0, 2})}};
+  nn::saveTensors(path.path, given);
+  NamedTensors mapped = nn::mapTensors(path.path);
+  EXPECT_EQ(mapped.size(), given.size());
+  for (const auto &[name, tensor] : given) {
+    EXPECT_EQ(mapped.at(name).type(), tensor.type()) << name;
+    EXPECT_EQ(mapped.at(name).bytes(), tensor.bytes()) << name;
+  }
+  // The file may lose its name, and all of it goes with the last tensor.
+  std::filesystem::remove(path.path);
+  const Tensor a = mapped.at("a");
+  mapped.clear();
+  EXPECT_THAT(floats(a * 2 + a), ElementsAre(3, 6));
+  EXPECT_THAT(refusal([&] { nn::mapTensors(path.path); }), HasSubstr(path.path));
+
+  // Elements that are not aligned are copied; bytes of other sizes are refused.
+  const auto memory = std::make_shared<std::vector<std::byte>>(12, std::byte(0));
+  const std::span<const std::byte> bytes(*memory);
+  const Tensor aligned = Tensor::borrow({DType::F32, {2}}, bytes.first(8), memory);
+  const Tensor copied = Tensor::borrow({DType::F32, {2}}, bytes.subspan(1, 8), memory);
+  EXPECT_EQ(memory.use_count(), 2);
+  const float one = 1;
+  std::memcpy(memory->data() + 4, &one, sizeof one);
+  EXPECT_THAT(floats(aligned), ElementsAre(0, 1));
+  EXPECT_THAT(floats(copied), ElementsAre(0, 0));
+  EXPECT_THAT(refusal([&] { Tensor::borrow({DType::F32, {2}}, bytes, memory); }),
+              HasSubstr("a tensor of type f32[2] has 8 bytes, not 12"));
 }
 
 TEST_P(NNTest, NamesAreRefused) {

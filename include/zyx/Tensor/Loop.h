@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+/// Loops as a part of a program.
+#ifndef ZYX_TENSOR_LOOP_H
+#define ZYX_TENSOR_LOOP_H
+
+#include "zyx/Tensor/Tensor.h"
+
+namespace zyx {
+
+/// The values of the next trip, of as many and of the same types as `carried`, those of this one. `trip` is an i64 of
+/// rank 0: 0 in the first one.
+using LoopBody = std::function<std::vector<Tensor>(const Tensor &trip, std::span<const Tensor> carried)>;
+
+/// The carried values after the last trip, and `initial` where there is none. The body is called once, with tensors
+/// that have no values; what it builds is evaluated in each trip. Tensors of outside that it reads keep their values.
+/// A loop of so many trips has a gradient; loops may lie in bodies of others.
+std::vector<Tensor> loop(int64_t trips, std::span<const Tensor> initial, const LoopBody &body,
+                         Place where = Place::current());
+/// As often as an i64 of rank 0 says, which is data; never where that is negative. It has no gradient.
+std::vector<Tensor> loop(const Tensor &trips, std::span<const Tensor> initial, const LoopBody &body,
+                         Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_LOOP_H

@@ -1,0 +1,122 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TensorFixture.h"
+
+using namespace zyx;
+using namespace zyx::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using LoopTest = DeviceTest;
+
+TEST_P(LoopTest, CarriesValues) {
+  const Tensor x = Tensor::from({0.5, -0.25}), w = Tensor::from({2., 3.});
+  // What is read from outside: a leaf, what is made of one, and constants.
+  const std::vector<Tensor> found =
+      loop(4, std::vector{x, Tensor::from({1, 1}), w}, [&](const Tensor &trip, std::span<const Tensor> now) {
+        return std::vector{now[0] * (w + 1) + trip.cast(DType::F64), now[1] + Tensor::arange(1, 3, 1, DType::I32), w};
+      });
+  double a = 0.5, b = -0.25;
+  for (int i = 0; i < 4; ++i)
+    a = a * 3 + i, b = b * 4 + i;
+  EXPECT_THAT(found[0].to<double>(), ElementsAre(a, b));
+  EXPECT_THAT(found[1].to<int32_t>(), ElementsAre(5, 9));
+  EXPECT_THAT(found[2].to<double>(), ElementsAre(2, 3));
+}
+
+TEST_P(LoopTest, TripsMayBeData) {
+  auto powers = [](const Tensor &trips) {
+    return loop(trips, std::vector{Tensor::from({1, 2})},
+                [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] * 2}; })[0];
+  };
+  for (int64_t trips : {5, 0, -3}) {
+    const int32_t factor = 1 << std::max<int64_t>(trips, 0);
+    EXPECT_THAT(powers(Tensor::from(std::vector{trips}, {})).to<int32_t>(), ElementsAre(factor, 2 * factor));
+  }
+  const Tensor start = Tensor::from({3});
+  EXPECT_THAT(loop(0, std::vector{start}, [](const Tensor &, std::span<const Tensor> now) {
+                return std::vector{now[0] + 1};
+              })[0].to<int32_t>(),
+              ElementsAre(3));
+}
+
+TEST_P(LoopTest, IsTheSameProgramAgain) {
+  auto run = [](float factor) {
+    const Tensor by = Tensor::from({factor}), more = Tensor::from({1.f});
+    return loop(3, std::vector{Tensor::from({1.f})}, [&](const Tensor &, std::span<const Tensor> now) {
+             return std::vector{now[0] * by + more};
+           })[0]
+        .item<float>();
+  };
+  EXPECT_EQ(run(2), 15);
+  EXPECT_EQ(run(3), 40);
+  EXPECT_EQ(context.counters().hits, 1u);
+}
+
+TEST_P(LoopTest, LoopsLieInLoopsAndInJits) {
+  // x of the outer loop, and y of the function, are read by the inner one.
+  const Jit sums([](std::span<const Tensor> a) {
+    return loop(3, std::vector{a[0]}, [&](const Tensor &i, std::span<const Tensor> outer) {
+      return loop(2, std::vector{outer[0]}, [&](const Tensor &j, std::span<const Tensor> inner) {
+        return std::vector{inner[0] + outer[0] * a[1] + i * 10 + j};
+      });
+    });
+  });
+  for (int64_t y : {1, 2}) {
+    int64_t x = 7;
+    for (int64_t i = 0; i < 3; ++i) {
+      const int64_t outer = x;
+      for (int64_t j = 0; j < 2; ++j)
+        x += outer * y + 10 * i + j;
+    }
+    EXPECT_EQ(sums({Tensor::from({int64_t(7)}), Tensor::from({y})})[0].item<int64_t>(), x);
+  }
+  EXPECT_EQ(sums.numCaptures(), 1u);
+}
+
+TEST_P(LoopTest, HasAGradient) {
+  expectGradients(
+      [](const std::vector<Tensor> &x) {
+        return loop(3, std::vector{x[0]}, [&](const Tensor &trip, std::span<const Tensor> now) {
+          return std::vector{(now[0] * x[1]).sin() + now[0] * trip.cast(DType::F64) * 0.1};
+        })[0];
+      },
+      {doubles({2, 3}), doubles({3}, 2)});
+}
+
+TEST_P(LoopTest, Refusals) {
+  const Tensor x = Tensor::from({1.f, 2.f});
+  auto same = [](const Tensor &, std::span<const Tensor> now) { return std::vector<Tensor>(now.begin(), now.end()); };
+  EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("LoopTest.cpp"));
+  EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("loop: there are no -1 trips"));
+  EXPECT_THAT(refusal([&] { loop(1, {}, same); }), HasSubstr("loop: nothing is carried"));
+  EXPECT_THAT(refusal([&] { loop(1, std::vector{x, Tensor()}, same); }),
+              HasSubstr("loop: there is no tensor in one place of what is carried"));
+  EXPECT_THAT(refusal([&] { loop(Tensor::from({1}), std::vector{x}, same); }),
+              HasSubstr("loop: the number of trips is of type i32[1], not i64[]"));
+  EXPECT_THAT(refusal([&] { loop(Tensor(), std::vector{x}, same); }), HasSubstr("loop: the number of trips is no tensor, not i64[]"));
+  EXPECT_THAT(refusal([&] {
+                loop(1, std::vector{x, x}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0]}; });
+              }),
+              HasSubstr("loop: the body makes 1 values of 2"));
+  EXPECT_THAT(refusal([&] {
+                loop(1, std::vector{x}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0].sum()}; });
+              }),
+              HasSubstr("loop: value 0 is of type f32[2], and the body makes it f32[]"));
+  EXPECT_THAT(refusal([&] {
+                loop(1, std::vector{x}, [](const Tensor &, std::span<const Tensor>) { return std::vector{Tensor()}; });
+              }),
+              HasSubstr("loop: value 0 is of type f32[2], and the body makes it no tensor"));
+  EXPECT_THAT(refusal([&] {
+                loop(1, std::vector{x}, [](const Tensor &, std::span<const Tensor> now) {
+                  now[0].bytes();
+                  return std::vector{now[0]};
+                });
+              }),
+              HasSubstr("a value is read that depends on the arguments of a function which is captured"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LoopTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
