@@ -18,7 +18,8 @@ static Tensor drawFilters(int64_t first, int64_t second, int64_t groups, const D
                 where);
   Shape shape = {second / groups};
   shape.insert(shape.end(), window.begin(), window.end());
-  bound = 1 / std::sqrt(static_cast<double>(valueOrThrow(numElements(shape), where)));
+  const int64_t reached = valueOrThrow(numElements(shape), where);
+  bound = reached == 0 ? 0 : 1 / std::sqrt(static_cast<double>(reached));
   shape.insert(shape.begin(), first);
   return draws.uniform(std::move(shape), -bound, bound, where);
 }
@@ -39,4 +40,13 @@ nn::TransposedConvolution::TransposedConvolution(int64_t in, int64_t out, Dims w
   weight = add("weight", drawFilters(in, out, options.groups, window, draws, bound, where), where);
   if (hasBias)
     bias = add("bias", draws.uniform({out}, -bound, bound, where), where);
+}
+
+Tensor nn::Convolution::operator()(const Tensor &x, Place where) const {
+  return callFor("Convolution", where, [&] { return convolution(x, *weight, bias ? *bias : Tensor(), options); });
+}
+
+Tensor nn::TransposedConvolution::operator()(const Tensor &x, Place where) const {
+  return callFor("TransposedConvolution", where,
+                 [&] { return transposedConvolution(x, *weight, bias ? *bias : Tensor(), options); });
 }

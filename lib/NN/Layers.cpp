@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Layers.h"
 
+#include "zyx/Base/Random.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -15,12 +17,7 @@ using namespace zyx::nn;
 //===----------------------------------------------------------------------===//
 
 double Draws::next() {
-  counter += 0x9e3779b97f4a7c15;
-  uint64_t bits = counter;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-  bits ^= bits >> 31;
-  return static_cast<double>(bits >> 40) * 0x1p-24;
+  return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24;
 }
 
 Tensor Draws::uniform(Shape shape, double low, double high, Place where) {
@@ -45,32 +42,42 @@ Tensor Draws::normal(Shape shape, double mean, double deviation, Place where) {
 //===----------------------------------------------------------------------===//
 
 Linear::Linear(int64_t in, int64_t out, Draws &draws, bool hasBias, Place where) {
-  const double bound = 1 / std::sqrt(static_cast<double>(in));
+  const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
   weight = add("weight", draws.uniform({out, in}, -bound, bound, where), where);
   if (hasBias)
     bias = add("bias", draws.uniform({out}, -bound, bound, where), where);
 }
-Tensor Linear::operator()(const Tensor &x) const {
-  const Tensor product = matmul(x, weight->transpose());
-  return bias ? product + *bias : product;
+Tensor Linear::operator()(const Tensor &x, Place where) const {
+  return callFor("Linear", where, [&] {
+    const Tensor product = matmul(x, weight->transpose());
+    return bias ? product + *bias : product;
+  });
 }
 
 Embedding::Embedding(int64_t rows, int64_t width, Draws &draws, Place where)
     : weight(add("weight", draws.normal({rows, width}, 0, 1, where), where)) {}
-Tensor Embedding::operator()(const Tensor &positions) const { return take(*weight, positions); }
+Tensor Embedding::operator()(const Tensor &positions, Place where) const {
+  return callFor("Embedding", where, [&] { return take(*weight, positions); });
+}
 
 Dropout::Dropout(double probability, uint64_t seed, Place where)
     : probability(probability), seeds(std::make_shared<Generator>(seed)) {
   if (!(probability >= 0 && probability <= 1))
     throw Error(Status::invalidArgument("Dropout: " + std::to_string(probability) + " is no probability"), where);
 }
-Tensor Dropout::operator()(const Tensor &x) const {
+Tensor Dropout::operator()(const Tensor &x, Place where) const {
   if (!isTraining() || probability == 0)
     return x;
-  const ContextScope scope(x.context());
-  return dropout(seeds->next(), x, probability);
+  return callFor("Dropout", where, [&] {
+    const ContextScope scope(x.context());
+    return dropout(seeds->next(), x, probability);
+  });
 }
 
 Mlp::Mlp(int64_t width, int64_t hidden, Draws &draws, Place where)
     : in(add("in", Linear(width, hidden, draws, true, where), where)),
       out(add("out", Linear(hidden, width, draws, true, where), where)) {}
+
+Tensor Mlp::operator()(const Tensor &x, Place where) const {
+  return callFor("Mlp", where, [&] { return out(in(x).gelu()); });
+}

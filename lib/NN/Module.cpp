@@ -6,6 +6,8 @@
 
 #include "zyx/IO/Safetensors.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::nn;
 
@@ -15,9 +17,11 @@ struct Module::Node {
   Parameters parameters, buffers;
   std::vector<std::pair<std::string, std::shared_ptr<Node>>> children;
 
+  /// Each once, however many modules share it.
   void collect(Parameters Node::*which, const std::string &prefix, Parameters &into) const {
     for (const NamedParameter &own : this->*which)
-      into.push_back({prefix + own.name, own.parameter});
+      if (std::ranges::find(into, own.parameter, &NamedParameter::parameter) == into.end())
+        into.push_back({prefix + own.name, own.parameter});
     for (const auto &[name, child] : children)
       child->collect(which, prefix + name + ".", into);
   }
@@ -104,6 +108,8 @@ void Module::load(const std::string &path, Place where) { load(loadTensors(path,
 
 NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
   const io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
+  if (!file.unsupported().empty())
+    throwIfError(file.read(file.unsupported().begin()->first).status(), where);
   NamedTensors tensors;
   for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
     const HostTensor value = valueOrThrow(file.read(entry.name), where);
@@ -137,9 +143,9 @@ void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, 
 // Sequential
 //===----------------------------------------------------------------------===//
 
-Tensor Sequential::operator()(const Tensor &x) const {
+Tensor Sequential::operator()(const Tensor &x, Place where) const {
   Tensor value = x;
-  for (const auto &layer : layers)
-    value = layer(value);
+  for (size_t i = 0; i < layers.size(); ++i)
+    value = callFor("Sequential " + std::to_string(i), where, [&] { return layers[i](value); });
   return value;
 }

@@ -14,21 +14,22 @@ static Tensor filled(int64_t count, float value, const Place &where) {
   return Tensor::from(std::vector<float>(valueOrThrow(numElements({count}), where), value), {count}, where);
 }
 
-/// f16 and bf16 in f32.
-static Tensor wide(const Tensor &x) { return byteSize(x.dtype()) < 4 ? x.cast(DType::F32) : x; }
-
 LayerNorm::LayerNorm(int64_t width, double epsilon, Place where)
     : weight(add("weight", filled(width, 1, where), where)),
       bias(add("bias", filled(width, 0, where), where)), epsilon(epsilon) {}
-Tensor LayerNorm::operator()(const Tensor &x) const { return layerNorm(x, 1, *weight, *bias, epsilon); }
+Tensor LayerNorm::operator()(const Tensor &x, Place where) const {
+  return callFor("LayerNorm", where, [&] { return layerNorm(x, 1, *weight, *bias, epsilon); });
+}
 
 RmsNorm::RmsNorm(int64_t width, double epsilon, Place where)
     : weight(add("weight", filled(width, 1, where), where)), epsilon(epsilon) {}
-Tensor RmsNorm::operator()(const Tensor &x) const { return rmsNorm(x, 1, *weight, epsilon); }
+Tensor RmsNorm::operator()(const Tensor &x, Place where) const {
+  return callFor("RmsNorm", where, [&] { return rmsNorm(x, 1, *weight, epsilon); });
+}
 
-static void expectChannels(const char *module, const Tensor &x, const Parameter &weight) {
+static void expectChannels(const Tensor &x, const Parameter &weight) {
   if (x.rank() < 2 || x.shape()[1] != weight->numel())
-    throw Error(Status::invalidArgument(std::string(module) + ": a tensor of shape " + toString(x.shape()) + " is not [batch, " +
+    throw Error(Status::invalidArgument("a tensor of shape " + toString(x.shape()) + " is not [batch, " +
                                         std::to_string(weight->numel()) + ", positions...]"),
                 Place::current());
 }
@@ -41,9 +42,11 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, double epsilon, Place whe
                                         std::to_string(groups) + " groups"),
                 where);
 }
-Tensor GroupNorm::operator()(const Tensor &x) const {
-  expectChannels("GroupNorm", x, weight);
-  return groupNorm(x, groups, *weight, *bias, epsilon);
+Tensor GroupNorm::operator()(const Tensor &x, Place where) const {
+  return callFor("GroupNorm", where, [&] {
+    expectChannels(x, weight);
+    return groupNorm(x, groups, *weight, *bias, epsilon);
+  });
 }
 
 BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum, Place where)
@@ -52,21 +55,31 @@ BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum, Place wh
       runningMean(addBuffer("running_mean", filled(channels, 0, where), where)),
       runningVar(addBuffer("running_var", filled(channels, 1, where), where)), epsilon(epsilon),
       momentum(momentum) {}
-Tensor BatchNorm::operator()(const Tensor &given) const {
-  expectChannels("BatchNorm", given, weight);
-  const Tensor x = wide(given);
+/// Batches whose moments may wait to be computed: one where steps compute them; some, so that functions that are
+/// captured, in which nothing can be computed, may call a module several times.
+static constexpr int maxPending = 16;
+
+Tensor BatchNorm::normalize(const Tensor &given) const {
+  expectChannels(given, weight);
+  const Tensor x = given.cast(accumulatorType(given.dtype()));
   Tensor mean = *runningMean, variance = *runningVar;
   if (isTraining()) {
     Dims dims = {0};
-    for (int64_t dim = 2; dim < x.rank(); ++dim)
+    double count = static_cast<double>(x.extent(0));
+    for (int64_t dim = 2; dim < x.rank(); ++dim) {
       dims.push_back(dim);
+      count *= static_cast<double>(x.extent(dim));
+    }
+    if (count < 2)
+      throw Error(Status::invalidArgument("a tensor of shape " + toString(x.shape()) +
+                                          " has not two elements per channel: there is no variance to train with"),
+                  Place::current());
     mean = x.mean(dims);
     variance = x.var(dims, false, 0);
-    const double count = static_cast<double>(x.numel() / weight->numel());
-    if (count < 2)
-      throw Error(Status::invalidArgument("BatchNorm: a tensor of shape " + toString(x.shape()) +
-                                          " has one element per channel, which has no variance to train with"),
-                  Place::current());
+    // What nobody computes holds its batch, and those before it.
+    *pending = runningMean->isRealized() && runningVar->isRealized() ? 0 : *pending + 1;
+    if (*pending == maxPending)
+      realize(std::vector{*runningMean, *runningVar});
     auto blend = [&](const Parameter &running, const Tensor &fresh) {
       running.set(((1 - momentum) * *running + momentum * fresh).cast(running->dtype()));
     };
@@ -74,4 +87,8 @@ Tensor BatchNorm::operator()(const Tensor &given) const {
     blend(runningVar, variance * (count / (count - 1)));
   }
   return batchNorm(given, mean, variance, *weight, *bias, epsilon);
+}
+
+Tensor BatchNorm::operator()(const Tensor &x, Place where) const {
+  return callFor("BatchNorm", where, [&] { return normalize(x); });
 }

@@ -22,7 +22,7 @@ Recurrent::Recurrent(int64_t pieces, int64_t in, int64_t hidden, Draws &draws, c
 
 Tensor Recurrent::inputs(const Tensor &x, const Place &where) const {
   if (x.rank() != 3 || x.shape()[2] != inputWeight->shape()[1] || x.shape()[0] == 0)
-    throw Error(Status::invalidArgument("Recurrent: a tensor of shape " + toString(x.shape()) + " is not [steps, batch, " +
+    throw Error(Status::invalidArgument("a tensor of shape " + toString(x.shape()) + " is not [steps, batch, " +
                                         std::to_string(inputWeight->shape()[1]) + "], of at least one step"),
                 where);
   return matmul(x, inputWeight->transpose()) + *inputBias;
@@ -39,6 +39,13 @@ static Tensor piece(const Tensor &all, int64_t i, int64_t hidden) {
 }
 
 Tensor Gru::operator()(const Tensor &x, Place where) const {
+  return callFor("Gru", where, [&] { return run(x, where); });
+}
+Tensor Lstm::operator()(const Tensor &x, Place where) const {
+  return callFor("Lstm", where, [&] { return run(x, where); });
+}
+
+Tensor Gru::run(const Tensor &x, const Place &where) const {
   const Tensor given = inputs(x, where);
   Tensor h = zeros(x);
   const int64_t hidden = h.shape()[1];
@@ -54,7 +61,7 @@ Tensor Gru::operator()(const Tensor &x, Place where) const {
   return concat(steps, 0, where);
 }
 
-Tensor Lstm::operator()(const Tensor &x, Place where) const {
+Tensor Lstm::run(const Tensor &x, const Place &where) const {
   const Tensor given = inputs(x, where);
   Tensor h = zeros(x), c = h;
   const int64_t hidden = h.shape()[1];

@@ -22,6 +22,30 @@ static Tensor leaf(double number, DType dtype) {
                              : Tensor::from(std::vector<float>{static_cast<float>(number)}, {});
 }
 
+namespace {
+
+/// Refuses options, of one rule.
+struct Options {
+  std::string rule;
+  const Place &where;
+
+  void refuse(const std::string &what) const { throw Error(Status::invalidArgument(rule + ": " + what), where); }
+  /// Each is at least 0.
+  void expectLeast(std::initializer_list<std::pair<const char *, double>> options) const {
+    for (const auto &[name, value] : options)
+      if (!(value >= 0))
+        refuse("a negative " + std::string(name) + " of " + std::to_string(value) + ", or none");
+  }
+  /// Each is at least 0 and below 1.
+  void expectShares(std::initializer_list<std::pair<const char *, double>> options) const {
+    for (const auto &[name, value] : options)
+      if (!(value >= 0 && value < 1))
+        refuse("a " + std::string(name) + " of " + std::to_string(value) + " is not from 0 up to but without 1");
+  }
+};
+
+} // namespace
+
 static Status refusal(const std::string &reason) { return Status::invalidArgument("optimizer: " + reason); }
 
 //===----------------------------------------------------------------------===//
@@ -42,7 +66,11 @@ static Tensor decayed(const Tensor &gradient, const Tensor &value, double weight
   return weightDecay == 0 ? gradient : gradient + weightDecay * value;
 }
 
-Rule zyx::optim::sgd(SgdOptions o) {
+Rule zyx::optim::sgd(SgdOptions o, Place where) {
+  const Options options{"sgd", where};
+  options.expectLeast({{"learning rate", o.learningRate}, {"momentum", o.momentum}, {"weight decay", o.weightDecay}});
+  if (o.nesterov && (o.momentum == 0 || o.dampening != 0))
+    options.refuse("Nesterov needs a momentum and no dampening");
   Rule rule{.learningRate = o.learningRate};
   if (o.momentum != 0)
     rule.state = alike({"momentum"});
@@ -58,7 +86,10 @@ Rule zyx::optim::sgd(SgdOptions o) {
   return rule;
 }
 
-static Rule adamLike(AdamOptions o, bool decoupled) {
+static Rule adamLike(AdamOptions o, bool decoupled, const Place &where) {
+  const Options options{decoupled ? "adamW" : "adam", where};
+  options.expectLeast({{"learning rate", o.learningRate}, {"epsilon", o.epsilon}, {"weight decay", o.weightDecay}});
+  options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
   Rule rule{.learningRate = o.learningRate, .state = alike({"m", "v"})};
   rule.numbers = [o](double rate, int64_t step) {
     const double t = static_cast<double>(step);
@@ -75,12 +106,18 @@ static Rule adamLike(AdamOptions o, bool decoupled) {
   };
   return rule;
 }
-Rule zyx::optim::adam(AdamOptions options) { return adamLike(options, false); }
-Rule zyx::optim::adamW(AdamWOptions o) {
-  return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay}, true);
+Rule zyx::optim::adam(AdamOptions options, Place where) { return adamLike(options, false, where); }
+Rule zyx::optim::adamW(AdamWOptions o, Place where) {
+  return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay}, true, where);
 }
 
-Rule zyx::optim::rmsprop(RmspropOptions o) {
+Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
+  const Options options{"rmsprop", where};
+  options.expectLeast({{"learning rate", o.learningRate},
+                       {"alpha", o.alpha},
+                       {"epsilon", o.epsilon},
+                       {"weight decay", o.weightDecay},
+                       {"momentum", o.momentum}});
   std::vector<std::string> kept = {"v"};
   if (o.centered)
     kept.push_back("mean");
@@ -103,7 +140,10 @@ Rule zyx::optim::rmsprop(RmspropOptions o) {
   return rule;
 }
 
-Rule zyx::optim::lion(LionOptions o) {
+Rule zyx::optim::lion(LionOptions o, Place where) {
+  const Options options{"lion", where};
+  options.expectLeast({{"learning rate", o.learningRate}, {"weight decay", o.weightDecay}});
+  options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
   Rule rule{.learningRate = o.learningRate, .state = alike({"m"})};
   rule.numbers = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
@@ -116,7 +156,15 @@ Rule zyx::optim::lion(LionOptions o) {
   return rule;
 }
 
-Rule zyx::optim::adafactor(AdafactorOptions o) {
+Rule zyx::optim::adafactor(AdafactorOptions o, Place where) {
+  const Options options{"adafactor", where};
+  options.expectLeast({{"learning rate", o.learningRate},
+                       {"floor", o.floor},
+                       {"weight decay", o.weightDecay},
+                       {"epsilon", o.epsilon}});
+  if (!(o.clip > 0 && o.decay <= 0))
+    options.refuse("a clip of " + std::to_string(o.clip) + " and a decay of " + std::to_string(o.decay) +
+                   " are not above 0 and at most 0");
   Rule rule{.learningRate = o.learningRate};
   rule.state = [](const Shape &shape) {
     if (shape.size() < 2)
@@ -157,6 +205,8 @@ Optimizer::Optimizer(Parameters parameters, Rule rule, Place where)
 
 Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(given)) {
   for (size_t group = 0; group < groups.size(); ++group) {
+    if (!groups[group].rule.update)
+      throw Error(refusal("the rule of group " + std::to_string(group) + " has no update"), where);
     learningRates.push_back(groups[group].rule.learningRate);
     for (const NamedParameter &named : groups[group].parameters) {
       if (!named.parameter)

@@ -16,7 +16,7 @@ class Convolution : public Module {
 public:
   Convolution(int64_t in, int64_t out, Dims window, Draws &draws, ConvolutionOptions options = {}, bool hasBias = true,
               Place where = Place::current());
-  Tensor operator()(const Tensor &x) const { return convolution(x, *weight, bias ? *bias : Tensor(), options); }
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 
 private:
@@ -29,7 +29,7 @@ class TransposedConvolution : public Module {
 public:
   TransposedConvolution(int64_t in, int64_t out, Dims window, Draws &draws, TransposedConvolutionOptions options = {},
                         bool hasBias = true, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const { return transposedConvolution(x, *weight, bias ? *bias : Tensor(), options); }
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 
 private:

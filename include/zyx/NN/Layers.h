@@ -26,11 +26,11 @@ private:
 };
 
 /// x weight^T + bias: [..., in] to [..., out]. weight [out, in] and bias [out] begin uniform in
-/// +-1 / sqrt(in), which is Kaiming's bound for a = sqrt(5).
+/// +-1 / sqrt(in), which is Kaiming's bound for a = sqrt(5); 0 where there is nothing in.
 class Linear : public Module {
 public:
   Linear(int64_t in, int64_t out, Draws &draws, bool hasBias = true, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 };
 
@@ -39,7 +39,7 @@ public:
 class Embedding : public Module {
 public:
   Embedding(int64_t rows, int64_t width, Draws &draws, Place where = Place::current());
-  Tensor operator()(const Tensor &positions) const;
+  Tensor operator()(const Tensor &positions, Place where = Place::current()) const;
   Parameter weight;
 };
 
@@ -48,7 +48,7 @@ public:
 class Dropout : public Module {
 public:
   Dropout(double probability, uint64_t seed, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 
 private:
   double probability;
@@ -59,7 +59,7 @@ private:
 class Mlp : public Module {
 public:
   Mlp(int64_t width, int64_t hidden, Draws &draws, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const { return out(in(x).gelu()); }
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Linear in, out;
 };
 

@@ -25,7 +25,8 @@ class Module {
 public:
   Module();
 
-  /// Its own first, then those of its children, by dotted names such as "in.weight".
+  /// Its own first, then those of its children, by dotted names such as "in.weight". What several modules share, as
+  /// a child that is declared twice, comes once, under the first of its names.
   Parameters parameters() const;
   /// What a module keeps besides, and no optimizer moves: running means and the like.
   Parameters buffers() const;
@@ -82,7 +83,8 @@ public:
       add(std::to_string(layers.size()), layer);
     layers.push_back(std::move(layer));
   }
-  Tensor operator()(const Tensor &x) const;
+  /// A failure says in which layer.
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 
 private:
   std::vector<std::function<Tensor(const Tensor &)>> layers;

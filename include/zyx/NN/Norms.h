@@ -14,7 +14,7 @@ namespace zyx::nn {
 class LayerNorm : public Module {
 public:
   explicit LayerNorm(int64_t width, double epsilon = 1e-5, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 
 private:
@@ -25,7 +25,7 @@ private:
 class RmsNorm : public Module {
 public:
   explicit RmsNorm(int64_t width, double epsilon = 1e-6, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight;
 
 private:
@@ -37,7 +37,7 @@ private:
 class GroupNorm : public Module {
 public:
   GroupNorm(int64_t groups, int64_t channels, double epsilon = 1e-5, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 
 private:
@@ -48,15 +48,18 @@ private:
 /// [batch, channels, positions...]: each channel normalised by its mean and variance in this batch, when training, and
 /// by the running ones after that; then weight and bias of each channel. The running ones are buffers: a batch counts
 /// for `momentum` of them, its variance with the correction of 1. Each batch in training makes them others, which
-/// are computed when they are read, or with a step (Optimizer::minimize).
+/// are computed when they are read, with a step (Optimizer::minimize), or else after some more batches.
 class BatchNorm : public Module {
 public:
   explicit BatchNorm(int64_t channels, double epsilon = 1e-5, double momentum = 0.1, Place where = Place::current());
-  Tensor operator()(const Tensor &x) const;
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias, runningMean, runningVar;
 
 private:
+  Tensor normalize(const Tensor &x) const;
   double epsilon, momentum;
+  /// Batches since the running moments had values; of all copies.
+  std::shared_ptr<int> pending = std::make_shared<int>(0);
 };
 
 } // namespace zyx::nn

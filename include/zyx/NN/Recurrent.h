@@ -30,6 +30,9 @@ class Gru : public Recurrent {
 public:
   Gru(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(3, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
+
+private:
+  Tensor run(const Tensor &x, const Place &where) const;
 };
 
 /// Gates sigmoid(i0 + h'0), sigmoid(i1 + h'1), tanh(i2 + h'2), sigmoid(i3 + h'3) are in, forget, cell, out;
@@ -38,6 +41,9 @@ class Lstm : public Recurrent {
 public:
   Lstm(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(4, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
+
+private:
+  Tensor run(const Tensor &x, const Place &where) const;
 };
 
 } // namespace zyx::nn

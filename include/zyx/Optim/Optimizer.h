@@ -25,20 +25,24 @@ struct Rule {
   std::function<std::vector<Kept>(const Shape &)> state = [](const Shape &) { return std::vector<Kept>{}; };
   /// Numbers that depend on the learning rate and the step, which counts from 1. They come to `update` as
   /// tensors of rank 0, so that the program is the same for all of them.
-  std::function<std::vector<double>(double learningRate, int64_t step)> numbers = {};
-  /// The next value; replaces `state` by its successors.
+  std::function<std::vector<double>(double learningRate, int64_t step)> numbers = [](double, int64_t) {
+    return std::vector<double>{};
+  };
+  /// The next value; replaces `state` by its successors. An optimizer refuses a rule without it.
   std::function<Tensor(const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
                        std::span<const Tensor> numbers)>
       update = {};
 };
 
+// Options that are no number of their range are refused: rates, decays and epsilons are at least 0, betas below 1.
+
 /// g += weightDecay w; b = momentum b + (1 - dampening) g, which is g in the first step;
-/// w -= learningRate b, or learningRate (g + momentum b) with Nesterov.
+/// w -= learningRate b, or learningRate (g + momentum b) with Nesterov, which needs momentum and no dampening.
 struct SgdOptions {
   double learningRate = 1e-3, momentum = 0, dampening = 0, weightDecay = 0;
   bool nesterov = false;
 };
-Rule sgd(SgdOptions options = {});
+Rule sgd(SgdOptions options = {}, Place where = Place::current());
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
 /// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
@@ -46,12 +50,12 @@ struct AdamOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
 };
 /// g += weightDecay w comes first.
-Rule adam(AdamOptions options = {});
+Rule adam(AdamOptions options = {}, Place where = Place::current());
 /// As Adam, but w -= learningRate weightDecay w comes first.
 struct AdamWOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0.01;
 };
-Rule adamW(AdamWOptions options = {});
+Rule adamW(AdamWOptions options = {}, Place where = Place::current());
 
 /// g += weightDecay w; v = alpha v + (1 - alpha) g g; u = g / (sqrt(v) + epsilon), where `centered` takes
 /// v - a a instead of v, with a = alpha a + (1 - alpha) g; b = momentum b + u; w -= learningRate b.
@@ -59,13 +63,13 @@ struct RmspropOptions {
   double learningRate = 1e-2, alpha = 0.99, epsilon = 1e-8, weightDecay = 0, momentum = 0;
   bool centered = false;
 };
-Rule rmsprop(RmspropOptions options = {});
+Rule rmsprop(RmspropOptions options = {}, Place where = Place::current());
 
 /// w -= learningRate (sign(beta1 m + (1 - beta1) g) + weightDecay w); m = beta2 m + (1 - beta2) g.
 struct LionOptions {
   double learningRate = 1e-4, beta1 = 0.9, beta2 = 0.99, weightDecay = 0;
 };
-Rule lion(LionOptions options = {});
+Rule lion(LionOptions options = {}, Place where = Place::current());
 
 /// Of a matrix, and of each of a stack of matrices, second moments are kept by row and column alone: with share = 1 -
 /// t^decay, r = share r + (1 - share) mean of g g along rows, c the same along columns, v = r c / mean of r; else
@@ -76,7 +80,7 @@ Rule lion(LionOptions options = {});
 struct AdafactorOptions {
   double learningRate = 1e-2, decay = -0.8, floor = 1e-3, clip = 1, weightDecay = 0, epsilon = 0x1p-23;
 };
-Rule adafactor(AdafactorOptions options = {});
+Rule adafactor(AdafactorOptions options = {}, Place where = Place::current());
 
 /// Parameters that go by one rule.
 struct Group {

@@ -18,6 +18,7 @@
 #include <sstream>
 
 using namespace zyx;
+using zyx::test::expectNear;
 using zyx::test::refusal;
 using zyx::test::floats;
 using testing::ElementsAre;
@@ -38,12 +39,6 @@ std::vector<std::string> namesOf(const nn::Module &module) {
   for (const NamedParameter &named : module.parameters())
     names.push_back(named.name);
   return names;
-}
-
-void expectNear(const std::vector<float> &values, const std::vector<double> &expected, double tolerance = 2e-6) {
-  ASSERT_EQ(values.size(), expected.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    EXPECT_NEAR(values[i], expected[i], tolerance) << i;
 }
 
 struct Block : nn::Module {
@@ -143,12 +138,12 @@ TEST_P(NNTest, HeadsShareGroups) {
                                               part(module.value(second), head / 2), {.causal = true}));
   }
   const std::vector<float> whole = floats(y.select(0, 1)), parts = floats(module.output(concat(heads, 1)));
-  expectNear(whole, std::vector<double>(parts.begin(), parts.end()));
+  expectNear(whole, test::wide(parts));
   // Who looks at one row alone gets its value.
   const nn::MultiheadAttention free(8, {.heads = 2}, draws);
   const Tensor mask = Tensor::from({0, 0, 1}) > 0;
   const std::vector<float> all = floats(free(x, x, mask)), last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
-  expectNear(all, std::vector<double>(last.begin(), last.end()));
+  expectNear(all, test::wide(last));
   EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, draws); }),
               HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
 }
@@ -174,6 +169,10 @@ TEST_P(NNTest, FilesHoldTheParameters) {
   EXPECT_THAT(refusal([&] { loaded.load(state); }),
               HasSubstr("the module's state: the tensors do not fit: 'norm.bias' is missing, 'norm.weight' is f32[5], not "
                         "f32[4], 'tail' is superfluous"));
+  // Nothing is left out silently.
+  const std::string header = R"({"x": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})";
+  std::ofstream(path, std::ios::binary) << char(header.size()) << std::string(7, '\0') << header << "12345678";
+  EXPECT_THAT(refusal([&] { nn::loadTensors(path); }), HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
   std::filesystem::remove(path);
   EXPECT_THAT(refusal([&] { loaded.load(path); }), HasSubstr(path));
 }
@@ -208,6 +207,24 @@ TEST_P(NNTest, MappedFilesAreReadWhereTheyLie) {
   EXPECT_THAT(floats(copied), ElementsAre(0, 0));
   EXPECT_THAT(refusal([&] { Tensor::borrow({DType::F32, {2}}, bytes, memory); }),
               HasSubstr("a tensor of type f32[2] has 8 bytes, not 12"));
+}
+
+TEST_P(NNTest, SharedChildrenAreListedOnce) {
+  struct Tied : nn::Module {
+    explicit Tied(nn::Draws &draws) : first(add("first", nn::Linear(2, 2, draws))), second(add("second", first)) {}
+    Tensor operator()(const Tensor &x) const { return second(first(x)); }
+    nn::Linear first, second;
+  };
+  nn::Draws draws(3);
+  Tied model(draws);
+  EXPECT_THAT(namesOf(model), ElementsAre("first.weight", "first.bias"));
+  EXPECT_EQ(model.state().size(), 2u);
+  model.load({{"first.weight", Tensor::from({2.f, 0.f, 0.f, 2.f}).reshape({2, 2})}, {"first.bias", Tensor::from({1.f, 0.f})}});
+  EXPECT_THAT(floats(model(Tensor::from({1.f, 1.f}))), ElementsAre(7, 4));
+  optim::Optimizer optimizer(model.parameters(), optim::sgd({.learningRate = 1}));
+  optimizer.minimize(model(Tensor::from({1.f, 1.f})).sum());
+  // Both uses: (w (w x + b) + b) by b is w^T 1 + 1.
+  EXPECT_THAT(floats(*model.second.bias), ElementsAre(1 - 3, 0 - 3));
 }
 
 TEST_P(NNTest, NamesAreRefused) {

@@ -255,6 +255,58 @@ TEST_P(OptimTest, ClipsByTheGlobalNorm) {
   EXPECT_EQ(same.gradients[1].to<float>()[0], 4);
 }
 
+TEST_P(OptimTest, OptionsOfTheirRanges) {
+  EXPECT_THAT(refusal([] { sgd({.momentum = 0, .nesterov = true}); }),
+              testing::AllOf(HasSubstr("OptimTest.cpp:"),
+                             HasSubstr("sgd: Nesterov needs a momentum and no dampening")));
+  EXPECT_THAT(refusal([] { sgd({.momentum = 0.9, .dampening = 0.1, .nesterov = true}); }), HasSubstr("sgd: Nesterov needs"));
+  EXPECT_THAT(refusal([] { sgd({.learningRate = -1}); }), HasSubstr("sgd: a negative learning rate of -1.000000, or none"));
+  EXPECT_THAT(refusal([] { adam({.learningRate = NAN}); }), HasSubstr("adam: a negative learning rate of nan, or none"));
+  EXPECT_THAT(refusal([] { adamW({.beta2 = 1}); }), HasSubstr("adamW: a beta2 of 1.000000 is not from 0 up to but without 1"));
+  EXPECT_THAT(refusal([] { rmsprop({.epsilon = -1e-3}); }), HasSubstr("rmsprop: a negative epsilon of -0.001000"));
+  EXPECT_THAT(refusal([] { lion({.beta1 = -0.1}); }), HasSubstr("lion: a beta1 of -0.100000"));
+  EXPECT_THAT(refusal([] { adafactor({.clip = 0}); }),
+              HasSubstr("adafactor: a clip of 0.000000 and a decay of -0.800000 are not above 0 and at most 0"));
+}
+
+TEST_P(OptimTest, RulesNeedNoNumbers) {
+  const Problem problem;
+  Rule rule;
+  EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }), HasSubstr("optimizer: the rule of group 0 has no update"));
+  rule.update = [](const Tensor &value, const Tensor &gradient, std::span<Tensor>, std::span<const Tensor>) {
+    return value - 0.1 * gradient;
+  };
+  Optimizer optimizer(problem.parameters, rule);
+  optimizer.minimize(problem.loss());
+  EXPECT_NEAR(problem.values(0)[1], trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1})[0], 1e-12);
+}
+
+TEST_P(OptimTest, StepsThatAreNotComputedChangeNothing) {
+  const Problem problem;
+  Optimizer optimizer(problem.parameters, adam());
+  optimizer.minimize(problem.loss());
+  const std::vector<double> values = problem.values(0);
+  const std::vector<double> moments = optimizer.state().at("w.m").to<double>();
+  // An argument of a function, which has no value.
+  Tensor argument;
+  Jit([&](std::span<const Tensor> x) {
+    argument = x[0] + 1;
+    return std::vector{x[0]};
+  })({Tensor::from({1.f})});
+  const Tensor loss = problem.loss();
+  const std::vector<Tensor> gradients = gradient(loss, valuesOf(problem.parameters));
+  EXPECT_THAT(refusal([&] { optimizer.step(gradients, std::vector{loss, argument}); }),
+              HasSubstr("a value is read that depends on the arguments of a function which is captured"));
+  EXPECT_FALSE(loss.isRealized());
+  EXPECT_EQ(problem.values(0), values);
+  EXPECT_EQ(optimizer.steps(), 1);
+  EXPECT_EQ(optimizer.state().at("w.m").to<double>(), moments);
+  // What was asked for is there to be tried again.
+  optimizer.step(gradients, std::vector{loss});
+  EXPECT_NE(problem.values(0), values);
+  EXPECT_EQ(optimizer.steps(), 2);
+}
+
 TEST_P(OptimTest, Refusals) {
   const Problem problem;
   const Parameters &p = problem.parameters;
