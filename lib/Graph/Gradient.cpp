@@ -100,7 +100,7 @@ Status GradientPass::visit(std::span<const NodeId> targets) {
     find(target);
   for (size_t next = 0; next < found.size(); ++next) {
     const NodeId id = found[next];
-    if (options.isLeaf && options.isLeaf(id))
+    if (isLeaf && isLeaf(id))
       continue;
     const std::vector<NodeId> &operands = graph.node(id).operands;
     for (size_t i = 0; i < operands.size(); ++i)
@@ -118,7 +118,7 @@ Status GradientPass::visit(std::span<const NodeId> targets) {
 
   for (size_t n = 0; n < found.size(); ++n) {
     const NodeId id = found[n];
-    if (!wanted[n] && !(options.isLeaf && options.isLeaf(id))) {
+    if (!wanted[n] && !(isLeaf && isLeaf(id))) {
       const std::vector<NodeId> &operands = graph.node(id).operands;
       for (size_t i = 0; i < operands.size() && !wanted[n]; ++i)
         wanted[n] = needs(operands[i]) && isDifferentiable(graph, id, i);
@@ -212,7 +212,7 @@ Result<std::vector<std::optional<NodeId>>> GradientPass::run(std::span<const Nod
   };
   for (size_t i = order.size(); i-- > 0 && status.isOk();) {
     const NodeId id = order[i];
-    if (flowsOn(id) && !(options.isLeaf && options.isLeaf(id)))
+    if (flowsOn(id) && !(isLeaf && isLeaf(id)))
       differentiate(id);
   }
   for (size_t i = 0; i < sources.size() && status.isOk(); ++i)

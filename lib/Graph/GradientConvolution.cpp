@@ -76,11 +76,11 @@ static std::optional<size_t> findDim(const Shape &from, size_t dim, const Shape 
 
 /// Whether the factor is the same along these dimensions, and says so at once.
 bool TransposedConvolution::isRepeated(NodeId id, const std::vector<size_t> &dims) const {
-  while (p.graph.node(id).op == Op::Cast)
-    id = p.graph.node(id).operands[0];
-  const Node &expand = p.graph.node(id);
-  return expand.op == Op::Expand && std::ranges::all_of(dims, [&](size_t dim) {
-           return p.shape(expand.operands[0])[dim] == 1;
+  while (const Node *cast = p.visible(id, Op::Cast))
+    id = cast->operands[0];
+  const Node *expand = p.visible(id, Op::Expand);
+  return expand && std::ranges::all_of(dims, [&](size_t dim) {
+           return p.shape(expand->operands[0])[dim] == 1;
          });
 }
 
@@ -107,7 +107,7 @@ bool TransposedConvolution::match(NodeId g) {
   NodeId id = g;
   for (;; id = views.back(), id = p.graph.node(id).operands[0]) {
     const Node &view = p.graph.node(id);
-    if (view.op != Op::Permute && view.op != Op::Reshape)
+    if (!p.visible(id, Op::Permute) && !p.visible(id, Op::Reshape))
       break;
     views.push_back(id);
     dims.push_back(at);
@@ -125,24 +125,24 @@ bool TransposedConvolution::match(NodeId g) {
       }
   }
   dims.push_back(at);
-  if (p.graph.node(id).op == Op::Reduce &&
-      static_cast<ReduceKind>(p.graph.node(id).attributes.kind) == ReduceKind::Add) {
-    reduced = p.graph.node(id).attributes.dims;
+  if (const Node *sum = p.visible(id, Op::Reduce);
+      sum && static_cast<ReduceKind>(sum->attributes.kind) == ReduceKind::Add) {
+    reduced = sum->attributes.dims;
     for (std::vector<size_t> *list : {&at.windows, &at.elements})
       for (size_t &dim : *list)
         for (int64_t gone : reduced)
           if (gone <= static_cast<int64_t>(dim))
             ++dim;
-    id = p.graph.node(id).operands[0];
+    id = sum->operands[0];
   }
   inProduct = at;
   product = id;
-  const Node &mul = p.graph.node(id);
-  if (mul.op != Op::Binary || static_cast<BinaryKind>(mul.attributes.kind) != BinaryKind::Mul)
+  const Node *mul = p.visible(id, Op::Binary);
+  if (!mul || static_cast<BinaryKind>(mul->attributes.kind) != BinaryKind::Mul)
     return false;
   for (size_t side : {0, 1}) {
-    gradient = mul.operands[side];
-    filters = mul.operands[1 - side];
+    gradient = mul->operands[side];
+    filters = mul->operands[1 - side];
     if (isRepeated(gradient, at.elements) && isRepeated(filters, at.windows))
       return true;
   }
@@ -160,7 +160,11 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
   const WindowDims &at = inProduct;
   const Attributes &a = node.attributes;
   factor = withoutExpand(factor);
-  const Shape shape = p.shape(factor);
+  Shape shape = p.shape(factor);
+  // What is the same in all windows lacks those that only reach in from outside.
+  for (size_t dim : at.windows)
+    shape[dim] = p.shape(product)[dim];
+  factor = p.expand(factor, shape);
   Shape kept;
   for (size_t d = 0; d < shape.size(); ++d)
     if (!at.isElement(d))

@@ -30,7 +30,15 @@ NodeId GradientEmitter::emit(Op op, std::span<const NodeId> operands, Attributes
                              TensorType requested) {
   if (!status.isOk())
     return 0;
-  return check(graph.add(op, operands, std::move(attributes), std::move(requested), location));
+  const NodeId id = check(graph.add(op, operands, std::move(attributes), std::move(requested), location));
+  if (onEmit && status.isOk())
+    onEmit(id);
+  return id;
+}
+
+const Node *GradientEmitter::visible(NodeId id, Op op) const {
+  const Node &node = graph.node(id);
+  return node.op == op && !(isLeaf && isLeaf(id)) ? &node : nullptr;
 }
 
 NodeId GradientEmitter::unary(UnaryKind kind, NodeId x) {
@@ -67,8 +75,8 @@ NodeId GradientEmitter::cast(NodeId x, DType dtype) {
 }
 
 NodeId GradientEmitter::reshape(NodeId x, Shape shape) {
-  if (graph.node(x).op == Op::Reshape)
-    x = graph.node(x).operands[0];
+  if (const Node *node = visible(x, Op::Reshape))
+    x = node->operands[0];
   if (this->shape(x) == shape)
     return x;
   return emit(Op::Reshape, {{x}}, {}, {dtype(x), std::move(shape)});
@@ -109,11 +117,11 @@ NodeId GradientEmitter::pad(NodeId x, std::vector<int64_t> low, std::vector<int6
   const auto undoes = [](const std::vector<int64_t> &a, const std::vector<int64_t> &b) {
     return std::ranges::equal(a, b, [](int64_t x, int64_t y) { return x >= 0 && x == -y; });
   };
-  if (const Node &node = graph.node(x); node.op == Op::Pad && isZero(interior) &&
-                                        isZero(node.attributes.interior) &&
-                                        undoes(node.attributes.low, low) &&
-                                        undoes(node.attributes.high, high))
-    return node.operands[0];
+  if (const Node *node = visible(x, Op::Pad); node && isZero(interior) &&
+                                              isZero(node->attributes.interior) &&
+                                              undoes(node->attributes.low, low) &&
+                                              undoes(node->attributes.high, high))
+    return node->operands[0];
   Attributes attributes;
   attributes.low = std::move(low);
   attributes.high = std::move(high);

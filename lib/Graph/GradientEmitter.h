@@ -9,6 +9,8 @@
 
 #include "zyx/Graph/Graph.h"
 
+#include <functional>
+
 namespace zyx::graph {
 
 /// Adds nodes to a graph. The first failure is kept, and from then on nothing is added and any node
@@ -18,6 +20,9 @@ public:
   explicit GradientEmitter(Graph &graph) : graph(graph) {}
 
   Graph &graph;
+  /// Nodes that are not looked behind, and who hears of nodes that are added; perhaps nobody.
+  std::function<bool(NodeId)> isLeaf;
+  std::function<void(NodeId)> onEmit;
   /// Of the nodes that are added: those of the node whose gradient they compute.
   Location location;
   Status status;
@@ -27,6 +32,9 @@ public:
   /// The first of results, or any node after a failure.
   std::vector<NodeId> check(Result<std::vector<NodeId>> results, size_t count);
   NodeId check(Result<NodeId> result);
+
+  /// The node as something that may be looked through, if it is of this op and no leaf.
+  const Node *visible(NodeId id, Op op) const;
 
   const TensorType &type(NodeId id) const { return graph.node(id).type; }
   const Shape &shape(NodeId id) const { return type(id).shape; }

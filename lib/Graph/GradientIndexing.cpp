@@ -22,11 +22,11 @@ static NodeId scatter(GradientPass &p, ScatterKind kind, NodeId x, NodeId indice
   return p.emit(Op::Scatter, {{x, indices, updates}}, std::move(attributes));
 }
 
-/// A tensor of this shape with the sums of the updates at each of its places.
+/// A tensor of this shape with the sums of the updates at each of its places, in their accumulator's type:
+/// a scatter rounds after each addition.
 static NodeId scatterSum(GradientPass &p, const Shape &shape, NodeId indices, NodeId updates,
                          int64_t dim) {
-  if (isStorageOnly(p.dtype(updates)))
-    updates = p.cast(updates, DType::F32);
+  updates = p.cast(updates, accumulatorType(p.dtype(updates)));
   return scatter(p, ScatterKind::Add, p.zeros({p.dtype(updates), shape}), indices, updates, dim);
 }
 

@@ -20,7 +20,10 @@ namespace zyx::graph {
 class GradientPass : public GradientEmitter {
 public:
   GradientPass(Graph &graph, const GradientOptions &options)
-      : GradientEmitter(graph), options(options) {}
+      : GradientEmitter(graph), options(options) {
+    isLeaf = options.isLeaf;
+    onEmit = options.onEmit;
+  }
 
   const GradientOptions &options;
 

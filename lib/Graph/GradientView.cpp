@@ -102,12 +102,11 @@ static NodeId addWindows(GradientPass &p, NodeId g, size_t dim, int64_t extent, 
     attributes.kind = static_cast<uint8_t>(ScatterKind::Add);
     attributes.dims = {static_cast<int64_t>(dim)};
     const NodeId place = p.add(steps(0, stride), steps(1, dilation));
-    const NodeId updates = p.permute(isStorageOnly(p.dtype(g)) ? p.cast(g, DType::F32) : g,
-                                     std::move(order));
+    const NodeId updates = p.permute(p.cast(g, accumulatorType(p.dtype(g))), std::move(order));
     const NodeId zeros = p.zeros({p.dtype(updates), result});
     return p.emit(Op::Scatter, {{zeros, place, updates}}, std::move(attributes));
   }
-  const NodeId wide = isStorageOnly(p.dtype(g)) ? p.cast(g, DType::F32) : g;
+  const NodeId wide = p.cast(g, accumulatorType(p.dtype(g)));
   NodeId sum = slice(wide, 0);
   for (int64_t k = 1; k < size; ++k)
     sum = p.add(sum, slice(wide, k));

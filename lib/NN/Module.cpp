@@ -106,10 +106,16 @@ void Module::load(const std::string &path, Place where) { load(loadTensors(path,
 // Files
 //===----------------------------------------------------------------------===//
 
-NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
-  const io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
+/// Of which no tensor is left out.
+static io::SafetensorsFile openWhole(const std::string &path, const Place &where) {
+  io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
   if (!file.unsupported().empty())
     throwIfError(file.read(file.unsupported().begin()->first).status(), where);
+  return file;
+}
+
+NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
+  const io::SafetensorsFile file = openWhole(path, where);
   NamedTensors tensors;
   for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
     const HostTensor value = valueOrThrow(file.read(entry.name), where);
@@ -119,7 +125,7 @@ NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
 }
 
 NamedTensors zyx::nn::mapTensors(const std::string &path, Place where) {
-  const io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
+  const io::SafetensorsFile file = openWhole(path, where);
   const std::shared_ptr<const FileMapping> mapping = valueOrThrow(file.map(), where);
   NamedTensors tensors;
   for (const io::SafetensorsFile::Entry &entry : file.tensors()) {

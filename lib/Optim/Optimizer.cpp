@@ -13,9 +13,6 @@
 using namespace zyx;
 using namespace zyx::optim;
 
-/// What a parameter is updated in.
-static DType wide(DType dtype) { return dtype == DType::F64 ? DType::F64 : DType::F32; }
-
 /// A leaf of this number: data, no constant of a program.
 static Tensor leaf(double number, DType dtype) {
   return dtype == DType::F64 ? Tensor::from(std::vector<double>{number}, {})
@@ -149,7 +146,7 @@ Rule zyx::optim::lion(LionOptions o, Place where) {
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
     const Tensor direction = o.beta1 * state[0] + (1 - o.beta1) * gradient;
     // 0 and NaN stay.
-    const Tensor sign = where(direction > 0, 1, where(direction < 0, -1, direction));
+    const Tensor sign = zyx::where(direction > 0, 1, zyx::where(direction < 0, -1, direction));
     state[0] = o.beta2 * state[0] + (1 - o.beta2) * gradient;
     return (o.weightDecay == 0 ? value : value * numbers[1]) - numbers[0] * sign;
   };
@@ -205,8 +202,8 @@ Optimizer::Optimizer(Parameters parameters, Rule rule, Place where)
 
 Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(given)) {
   for (size_t group = 0; group < groups.size(); ++group) {
-    if (!groups[group].rule.update)
-      throw Error(refusal("the rule of group " + std::to_string(group) + " has no update"), where);
+    if (const Rule &rule = groups[group].rule; !rule.state || !rule.numbers || !rule.update)
+      throw Error(refusal("the rule of group " + std::to_string(group) + " lacks a function"), where);
     learningRates.push_back(groups[group].rule.learningRate);
     for (const NamedParameter &named : groups[group].parameters) {
       if (!named.parameter)
@@ -221,7 +218,7 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       const ContextScope scope(named.parameter->context());
       Slot &slot = slots.emplace_back(Slot{group, {}, {}});
       for (const Kept &kept : groups[group].rule.state(type.shape)) {
-        const TensorType keptType{wide(type.dtype), kept.shape};
+        const TensorType keptType{accumulatorType(type.dtype), kept.shape};
         const std::vector<std::byte> zeros(valueOrThrow(byteSize(keptType), where));
         slot.names.push_back(named.name + "." + kept.name);
         slot.state.push_back(Tensor::fromBytes(keptType, zeros, where));
@@ -234,7 +231,7 @@ Optimizer::Numbers Optimizer::numbers() const {
   Numbers numbers(groups.size());
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor &value = *all[i].parameter;
-    const DType dtype = wide(value.dtype());
+    const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
     const size_t group = slots[i].group;
     auto [known, isNew] = numbers[group].try_emplace(dtype);
@@ -257,13 +254,14 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
       throw Error(refusal("the gradient of '" + all[i].name + "', " + toString(value.type()) + ", is " +
                           (gradient ? "of type " + toString(gradient.type()) : "no tensor")),
                   where);
-    const DType dtype = wide(value.dtype());
+    const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
     Slot &slot = next[i];
-    values.push_back(groups[slot.group]
-                         .rule.update(value.cast(dtype, where), gradient.cast(dtype, where), slot.state,
-                                      numbers[slot.group].at(dtype))
-                         .cast(value.dtype(), where));
+    values.push_back(callFor("optimizer: '" + all[i].name + "'", where, [&] {
+      return groups[slot.group]
+          .rule.update(value.cast(dtype), gradient.cast(dtype), slot.state, numbers[slot.group].at(dtype))
+          .cast(value.dtype());
+    }));
     if (values.back().shape() != value.shape())
       throw Error(refusal("the rule makes '" + all[i].name + "', " + toString(value.type()) + ", a tensor of shape " +
                           toString(values.back().shape())),
@@ -328,7 +326,7 @@ void Optimizer::restore(const NamedTensors &given, Place where) {
 Clipped zyx::optim::clipByGlobalNorm(std::span<const Tensor> gradients, double most, Place where) {
   Tensor total;
   for (const Tensor &gradient : gradients) {
-    const Tensor g = gradient.cast(wide(gradient.dtype()), where);
+    const Tensor g = gradient.cast(accumulatorType(gradient.dtype()), where);
     const Tensor squares = (g * g).sum({}, false, where);
     total = total ? total + squares : squares;
   }
@@ -337,7 +335,7 @@ Clipped zyx::optim::clipByGlobalNorm(std::span<const Tensor> gradients, double m
   Clipped clipped{{}, total.sqrt(where)};
   const Tensor factor = minimum(most / (clipped.norm + 1e-6), 1);
   for (const Tensor &gradient : gradients) {
-    const DType dtype = wide(gradient.dtype());
+    const DType dtype = accumulatorType(gradient.dtype());
     clipped.gradients.push_back((gradient.cast(dtype, where) * factor.cast(dtype, where)).cast(gradient.dtype(), where));
   }
   return clipped;

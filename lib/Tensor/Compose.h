@@ -23,12 +23,17 @@ struct At {
 /// Throws where there is no tensor.
 void expectTensor(const Tensor &x, std::string_view function, const Place &where);
 void expectFloat(const Tensor &x, std::string_view function, const Place &where);
+/// What was reduced, with extents of 1 in the place of the reduced dimensions if asked for.
+Tensor keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keep, const Place &where);
 /// Integers in which sums and products of small ones have room: at least 32 bits.
 Tensor withRoom(const Tensor &x, const Place &where);
 /// f16 and bf16 in f32.
 Tensor wide(const Tensor &x, const Place &where);
-/// Each element is its own position along a dimension, as i64.
-Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where);
+/// log(1 + x) for finite x above -1, without the digits that the sum loses.
+Tensor log1p(const Tensor &x, const Place &where);
+/// Each element is its own position along a dimension.
+Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where,
+                   DType dtype = DType::I64);
 
 } // namespace zyx::detail
 

@@ -206,9 +206,9 @@ static Pool poolOf(const Tensor &x, const Dims &window, const WindowOptions &opt
   pool.padding = perDimension(options.padding, count, 0, 0, function, "padding", where);
   pool.dilation = perDimension(options.dilation, count, 1, 1, function, "dilation", where);
   for (size_t i = 0; i < count; ++i) {
-    if (pool.padding[i] > (window[i] - 1) * pool.dilation[i] / 2)
-      refuse(std::string(function) + ": a padding of " + std::to_string(pool.padding[i]) + " for windows of " +
-                 std::to_string(window[i]) + ", some of which would have padding only",
+    if (const int64_t spanned = (window[i] - 1) * pool.dilation[i] + 1; pool.padding[i] > spanned / 2)
+      refuse(std::string(function) + ": a padding of " + std::to_string(pool.padding[i]) +
+                 ", more than half of the " + std::to_string(spanned) + " elements that a window spans",
              where);
     pool.elements.push_back(x.rank() + static_cast<int64_t>(i));
   }

@@ -27,6 +27,9 @@ inline Tensor constantLike(const Tensor &x, double value, DType dtype, const Pla
   return constantIn(stateOf(x), value, dtype, where);
 }
 
+/// Whether a number is an element of a dtype without a change but rounding: finite ones stay finite.
+bool isRepresentable(double value, DType dtype);
+
 [[noreturn]] void refuse(const std::string &message, const Place &where);
 /// The dimension from the front; throws where there is none.
 int64_t dimension(int64_t dim, int64_t rank, std::string_view function, const Place &where);

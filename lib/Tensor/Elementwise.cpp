@@ -2,9 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Detail.h"
+#include "Compose.h"
 
-#include <cmath>
 #include <numbers>
 
 using namespace zyx;
@@ -51,19 +50,31 @@ Tensor Tensor::relu(Place where) const {
   return zyx::where(Operand(*this, where) <= Operand(0, where), {0, where}, {*this, where});
 }
 
-/// By the tanh, which neither overflows nor loses digits: 1 / (1 + e^-x) = (1 + tanh(x / 2)) / 2.
+/// e = exp(-|x|) does not overflow; 1 / (1 + e), or e / (1 + e) where x is below 0. Not by abs(), which has
+/// no slope at 0.
 Tensor Tensor::sigmoid(Place where) const {
-  const Tensor half = Operand(*this, where) * Operand(0.5, where);
-  return Operand(half.tanh(where), where) * Operand(0.5, where) + Operand(0.5, where);
+  expectFloat(*this, "sigmoid", where);
+  const At at{where};
+  const Tensor x = wide(*this, where), isBelow = at(x) < at(0);
+  const Tensor power = zyx::where(isBelow, at(x), at(x.neg(where))).exp(where);
+  const Tensor share = at(zyx::where(isBelow, at(power), at(1))) / at(at(power) + at(1));
+  return share.cast(dtype(), where);
 }
 
 Tensor Tensor::gelu(Place where) const {
-  const Tensor scaled = Operand(*this, where) * Operand(std::numbers::sqrt2 / 2, where);
-  const Tensor share = Operand(scaled.erf(where), where) + Operand(1, where);
-  return Operand(Operand(*this, where) * Operand(0.5, where), where) * Operand(share, where);
+  expectFloat(*this, "gelu", where);
+  const At at{where};
+  const Tensor x = wide(*this, where);
+  const Tensor share = at((at(x) * at(std::numbers::sqrt2 / 2)).erf(where)) + at(1);
+  return (at(at(x) * at(0.5)) * at(share)).cast(dtype(), where);
 }
 
-Tensor Tensor::silu(Place where) const { return Operand(*this, where) * Operand(sigmoid(where), where); }
+Tensor Tensor::silu(Place where) const {
+  expectFloat(*this, "silu", where);
+  const At at{where};
+  const Tensor x = wide(*this, where);
+  return (at(x) * at(x.sigmoid(where))).cast(dtype(), where);
+}
 
 //===----------------------------------------------------------------------===//
 // Two operands

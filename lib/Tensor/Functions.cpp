@@ -20,10 +20,11 @@ void zyx::detail::expectTensor(const Tensor &x, std::string_view function, const
     refuse(std::string(function) + ": there is no tensor in this place", where);
 }
 
-Tensor zyx::detail::positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where) {
+Tensor zyx::detail::positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where,
+                                DType dtype) {
   graph::Attributes attributes;
   attributes.dims = {dim};
-  return makeIn(stateOf(beside), Op::Iota, {}, std::move(attributes), where, {DType::I64, shape});
+  return makeIn(stateOf(beside), Op::Iota, {}, std::move(attributes), where, {dtype, shape});
 }
 
 //===----------------------------------------------------------------------===//
@@ -37,11 +38,7 @@ static Tensor reduceBools(ReduceKind kind, std::string_view function, const Tens
   const Tensor bools = x.cast(DType::Bool, where);
   if (all.empty())
     return bools;
-  Shape kept = x.shape();
-  for (int64_t dim : all)
-    kept[dim] = 1;
-  const Tensor result = makeReduce(kind, bools, all, where);
-  return keep ? result.reshape(kept, where) : result;
+  return keepDims(makeReduce(kind, bools, all, where), x, all, keep, where);
 }
 
 Tensor zyx::any(const Tensor &x, Dims dims, bool keep, Place where) {

@@ -6,6 +6,8 @@
 
 #include "Compose.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::detail;
 using graph::ScatterKind;
@@ -85,9 +87,9 @@ Tensor zyx::scatterAlong(const Tensor &x, const Tensor &positions, const Tensor 
   expectPositions(x, positions, "scatterAlong", where);
   expectTensor(updates, "scatterAlong", where);
   dim = dimension(dim, x.rank(), "scatterAlong", where);
-  const Shape shape =
-      x.rank() == positions.rank() ? alongShape(x.shape(), positions.shape(), dim) : Shape(x.rank(), -1);
-  if (broadcast(positions.shape(), shape) != shape || broadcast(updates.shape(), shape) != shape)
+  const bool hasRank = x.rank() == positions.rank();
+  const Shape shape = hasRank ? alongShape(x.shape(), positions.shape(), dim) : Shape();
+  if (!hasRank || broadcast(positions.shape(), shape) != shape || broadcast(updates.shape(), shape) != shape)
     refuse("scatterAlong: positions of shape " + toString(positions.shape()) + " and updates of shape " +
                toString(updates.shape()) + " along dimension " + std::to_string(dim) + " of " + toString(x.shape()),
            where);
@@ -112,7 +114,9 @@ static Tensor triangle(const Tensor &x, int64_t diagonal, bool lower, std::strin
   const At at{where};
   const Shape shape(x.shape().end() - 2, x.shape().end());
   const Tensor column = positionsIn(x, shape, 1, where);
-  const Tensor last = at(positionsIn(x, shape, 0, where)) + at(diagonal);
+  // Further to a side there is nothing more to keep, or to cut off.
+  const int64_t reached = std::clamp(diagonal, -shape[0] - 1, shape[1] + 1);
+  const Tensor last = at(positionsIn(x, shape, 0, where)) + at(reached);
   return zyx::where(lower ? at(column) <= at(last) : at(column) >= at(last), at(x), at(0));
 }
 

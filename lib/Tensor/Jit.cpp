@@ -28,7 +28,7 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
       refuse("jit: there is no tensor in this place", where);
     types += toString(argument.type()) + ";";
   }
-  const std::shared_ptr<State> state = arguments.empty() ? State::current() : State::handleOf(arguments[0])->state;
+  const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
   auto [found, isNew] = contents->plans.try_emplace({state, types});
   if (isNew) {
     try {

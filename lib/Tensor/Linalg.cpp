@@ -301,6 +301,10 @@ Tensor zyx::scaledDotProductAttention(const Tensor &queries, const Tensor &keys,
       refuse(std::string(name) + ": a mask of shape " + toString(options.mask.shape()) + " does not expand to " +
                  toString(scores.shape()),
              where);
+    if (options.mask.dtype() != DType::Bool && !isFloat(options.mask.dtype()))
+      refuse(std::string(name) + ": a mask of dtype " + std::string(toString(options.mask.dtype())) +
+                 ", which is neither bool nor float",
+             where);
     scores = options.mask.dtype() == DType::Bool ? zyx::where(options.mask, at(scores), at(never))
                                                  : at(scores) + at(options.mask.cast(sums, where));
   }

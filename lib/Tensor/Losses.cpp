@@ -70,13 +70,22 @@ Tensor zyx::smoothL1Loss(const Tensor &x, const Tensor &target, double beta, Red
   return huber(x, target, beta, 1 / beta, reduction, "smoothL1Loss", where);
 }
 
-/// max(x, 0) - x * target + log(1 + exp(-|x|)).
+/// The gradient is that of log(1 + x); the rest of the value, which a bitcast hides from it, is by W. Kahan:
+/// what the sum loses is missing in its logarithm and in sum - 1 alike.
+Tensor zyx::detail::log1p(const Tensor &x, const Place &where) {
+  const At at{where};
+  const Tensor sum = at(x) + at(1), plain = sum.log(where), lost = at(sum) - at(1);
+  const Tensor full = zyx::where(at(lost) == at(0), at(x), at(at(plain) * at(x)) / at(lost));
+  return at(plain) + at(makeNode(Op::Bitcast, {at(full) - at(plain)}, {}, where, x.type()));
+}
+
+/// max(x, 0) - x * target + log(1 + exp(-|x|)). At 0 the maximum has a slope of 1/2 and the rest has none.
 Tensor zyx::bceWithLogits(const Tensor &logits, const Tensor &target, Reduction reduction, Place where) {
   expectPair(logits, target, "bceWithLogits", where);
   const At at{where};
   const Tensor x = wide(logits, where), t = wide(target, where);
-  const Tensor rest = (at(x.abs(where).neg(where).exp(where)) + at(1)).log(where);
-  const Tensor linear = at(x.relu(where)) - at(at(x) * at(t));
+  const Tensor rest = log1p(x.abs(where).neg(where).exp(where), where);
+  const Tensor linear = at(maximum(at(x), at(0))) - at(at(x) * at(t));
   return reduced(at(linear) + at(rest), reduction, logits.dtype(), where);
 }
 
@@ -90,17 +99,31 @@ Tensor zyx::klDivergence(const Tensor &x, const Tensor &target, Reduction reduct
   return reduced(zyx::where(isZero, at(0), at(terms)), reduction, x.dtype(), where);
 }
 
-Tensor zyx::nllLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
-  expectFloat(x, "nllLoss", where);
-  expectTensor(target, "nllLoss", where);
+static void expectRows(const Tensor &x, const Tensor &target, std::string_view function, const char *what,
+                       const Place &where) {
+  expectFloat(x, function, where);
+  expectTensor(target, function, where);
   if (x.rank() != 2 || target.rank() != 1 || x.shape()[0] != target.shape()[0])
-    refuse("nllLoss: logarithms of shape " + toString(x.shape()) + " and targets of shape " +
+    refuse(std::string(function) + ": " + what + " of shape " + toString(x.shape()) + " and targets of shape " +
                toString(target.shape()) + " are not [rows, classes] and [rows]",
            where);
-  const At at{where};
+}
+
+/// Of logarithms, which are wide.
+static Tensor chosenLosses(const Tensor &x, const Tensor &target, const Place &where) {
   const Tensor chosen = oneHot(target, x.shape()[1], DType::Bool, where);
-  const Tensor losses = zyx::where(chosen, at(wide(x, where)), at(0)).sum({1}, false, where).neg(where);
-  return reduced(losses, reduction, x.dtype(), where);
+  return zyx::where(chosen, {x, where}, {0, where}).sum({1}, false, where).neg(where);
+}
+
+Tensor zyx::nllLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectRows(x, target, "nllLoss", "logarithms", where);
+  return reduced(chosenLosses(wide(x, where), target, where), reduction, x.dtype(), where);
+}
+
+Tensor zyx::crossEntropy(const Tensor &logits, const Tensor &targets, Place where) {
+  expectRows(logits, targets, "crossEntropy", "logits", where);
+  const Tensor logarithms = wide(logits, where).logSoftmax(1, where);
+  return reduced(chosenLosses(logarithms, targets, where), Reduction::Mean, logits.dtype(), where);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Detail.h"
+#include "Compose.h"
 
 #include <algorithm>
 #include <numeric>
@@ -117,8 +117,9 @@ Tensor Tensor::pad(Dims low, Dims high, double value, Place where) const {
     refuse("pad: " + std::to_string(low.size()) + " and " + std::to_string(high.size()) +
                " amounts for a tensor of rank " + std::to_string(rank()),
            where);
-  if (!handle)
-    refuse("pad: there is no tensor in this place", where);
+  expectTensor(*this, "pad", where);
+  if (!isRepresentable(value, dtype()))
+    refuse("pad: no " + std::string(zyx::toString(dtype())) + " is " + std::to_string(value), where);
   graph::Attributes attributes;
   attributes.interior.assign(rank(), 0);
   attributes.low = std::move(low);
@@ -202,8 +203,15 @@ Tensor zyx::take(const Tensor &x, const Tensor &positions, int64_t dim, Place wh
 Tensor zyx::oneHot(const Tensor &positions, int64_t classes, DType dtype, Place where) {
   if (classes < 0)
     refuse("oneHot: there are no " + std::to_string(classes) + " classes", where);
-  graph::Attributes attributes;
-  attributes.dims = {0};
-  const Tensor all = makeIn(stateOf(positions), Op::Iota, {}, std::move(attributes), where, {positions.dtype(), {classes}});
-  return (Operand(positions.unsqueeze(-1, where), where) == Operand(all, where)).cast(dtype, where);
+  expectTensor(positions, "oneHot", where);
+  if (!isInteger(positions.dtype()))
+    refuse("oneHot: positions are of dtype " + std::string(zyx::toString(positions.dtype())) +
+               ", which is no integer",
+           where);
+  const At at{where};
+  // Small integers may not count as far as there are classes.
+  const bool counts = classes == 0 || isRepresentable(static_cast<double>(classes - 1), positions.dtype());
+  const Tensor given = counts ? positions : positions.cast(DType::I64, where);
+  const Tensor all = positionsIn(positions, {classes}, 0, where, given.dtype());
+  return (at(given.unsqueeze(-1, where)) == at(all)).cast(dtype, where);
 }

@@ -89,25 +89,62 @@ Tensor zyx::detail::expandTo(const Tensor &x, const Shape &shape, const Place &w
   return result.shape() == shape ? result : makeNode(Op::Expand, {result}, {}, where, {x.dtype(), shape});
 }
 
+static bool staysFinite(double value, DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return std::isfinite(halfToFloat(floatToHalf(value)));
+  case DType::BF16:
+    return std::isfinite(bfloat16ToFloat(floatToBFloat16(value)));
+  case DType::F8E4M3FN:
+    return std::isfinite(f8E4M3FNToFloat(floatToF8E4M3FN(value)));
+  case DType::F8E5M2:
+    return std::isfinite(f8E5M2ToFloat(floatToF8E5M2(value)));
+  case DType::F32:
+    // Halfway between the largest one and the next power of two.
+    return std::abs(value) < 0x1.ffffffp127;
+  default:
+    return true;
+  }
+}
+
+bool zyx::detail::isRepresentable(double value, DType dtype) {
+  if (isFloat(dtype))
+    return !std::isfinite(value) || staysFinite(value, dtype);
+  if (dtype == DType::Bool)
+    return value == 0 || value == 1;
+  const int bits = 8 * static_cast<int>(byteSize(dtype));
+  const double end = std::ldexp(1, isSignedInteger(dtype) ? bits - 1 : bits);
+  return value == std::trunc(value) && value < end && value >= (isSignedInteger(dtype) ? -end : 0);
+}
+
+/// Whether an integer of C++ is one of a dtype of integers.
+static bool isWithin(const Operand &operand, DType dtype) {
+  const int bits = 8 * static_cast<int>(byteSize(dtype));
+  if (!isSignedInteger(dtype))
+    return !operand.isNegative && operand.integer <= UINT64_MAX >> (64 - bits);
+  const uint64_t most = static_cast<uint64_t>(INT64_MAX) >> (64 - bits);
+  // The complement of a negative one is its distance from -1.
+  return (operand.isNegative ? ~operand.integer : operand.integer) <= most;
+}
+
 /// A number as a constant of a dtype that holds it.
 static Tensor asTensor(const Operand &operand, const Tensor &beside, std::string_view function) {
   if (operand.tensor)
     return operand.tensor;
+  if (!operand.isNumber)
+    refuse(std::string(function) + ": there is no tensor in this place", operand.where);
   const DType dtype = beside.dtype();
-  const std::string number = operand.isInteger ? std::to_string(operand.integer) : std::to_string(operand.number);
-  bool fits = isFloat(dtype) && !isStorageOnly(dtype);
-  if (isInteger(dtype) && operand.isInteger) {
-    const int bits = 8 * static_cast<int>(byteSize(dtype));
-    const int64_t most = isSignedInteger(dtype) || bits == 64 ? INT64_MAX >> (64 - bits) : (int64_t(1) << bits) - 1;
-    const int64_t least = isSignedInteger(dtype) ? -(INT64_MAX >> (64 - bits)) - 1 : 0;
-    fits = operand.integer >= least && operand.integer <= most;
-  }
-  fits |= dtype == DType::Bool && operand.isInteger && (operand.integer == 0 || operand.integer == 1);
+  const auto integer = static_cast<int64_t>(operand.integer);
+  const std::string number = !operand.isInteger   ? std::to_string(operand.number)
+                             : operand.isNegative ? std::to_string(integer)
+                                                  : std::to_string(operand.integer);
+  bool fits = isFloat(dtype) && !isStorageOnly(dtype) && isRepresentable(operand.number, dtype);
+  fits |= isInteger(dtype) && operand.isInteger && isWithin(operand, dtype);
+  fits |= dtype == DType::Bool && operand.isInteger && !operand.isNegative && operand.integer <= 1;
   if (!fits)
     refuse(std::string(function) + ": no " + std::string(toString(dtype)) + " is " + number, operand.where);
-  if (!operand.isInteger || isFloat(dtype))
-    return constantLike(beside, operand.isInteger ? static_cast<double>(operand.integer) : operand.number, dtype,
-                        operand.where);
+  if (isFloat(dtype))
+    return constantLike(beside, operand.number, dtype, operand.where);
   graph::Attributes attributes;
   attributes.splat = true;
   const auto *raw = reinterpret_cast<const std::byte *>(&operand.integer);

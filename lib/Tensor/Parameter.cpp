@@ -6,8 +6,14 @@
 
 using namespace zyx;
 
+const Tensor &Parameter::value(Place where) const {
+  if (!place)
+    throw Error(Status::invalidArgument("there is no parameter in this place"), where);
+  return *place;
+}
+
 void Parameter::set(Tensor next, Place where) const {
-  if (!next || next.type() != place->type())
+  if (!next || next.type() != value(where).type())
     throw Error(Status::invalidArgument("a parameter of type " + toString(place->type()) + " does not become " +
                                         (next ? "one of type " + toString(next.type()) : "no tensor")),
                 where);

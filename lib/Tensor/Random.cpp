@@ -6,6 +6,7 @@
 #include "zyx/Tensor/Sorting.h"
 
 #include "Compose.h"
+#include "zyx/Base/Random.h"
 
 #include <cmath>
 #include <limits>
@@ -14,15 +15,8 @@
 using namespace zyx;
 using namespace zyx::detail;
 
-/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: a bijection.
-static uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 Tensor Generator::next(Place where) {
-  const uint64_t key = mix(mix(seed) + ++count * 0x9e3779b97f4a7c15);
+  const uint64_t key = mixBits(mixBits(seed) + ++count * splitMixStep);
   return Tensor::from(std::span<const uint64_t>(&key, 1), {}, where);
 }
 

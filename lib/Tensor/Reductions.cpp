@@ -6,12 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "Compose.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::detail;
 using graph::ReduceKind;
 
-/// The reduced dimensions of extent 1, again.
-static Tensor keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keep, const Place &where) {
+Tensor zyx::detail::keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keep, const Place &where) {
   if (!keep)
     return reduced;
   Shape shape = x.shape();
@@ -22,8 +23,7 @@ static Tensor keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims,
 
 static Tensor reduce(ReduceKind kind, std::string_view function, const Tensor &x, const Dims &dims, bool keep,
                      const Place &where) {
-  if (!x)
-    refuse(std::string(function) + ": there is no tensor in this place", where);
+  expectTensor(x, function, where);
   const Dims all = dimensions(dims, x.rank(), function, where);
   if (all.empty())
     return x;
@@ -81,14 +81,14 @@ Tensor Tensor::var(Dims dims, bool keep, double correction, Place where) const {
   const Tensor x = wide(*this, where);
   const Tensor distance = Operand(x, where) - Operand(x.mean(all, true, where), where);
   const Tensor total = (Operand(distance, where) * Operand(distance, where)).sum(all, keep, where);
-  return (Operand(total, where) / Operand(elementsOf(x, all) - correction, where)).cast(dtype(), where);
+  const double freedom = std::max(elementsOf(x, all) - correction, 0.0);
+  return (Operand(total, where) / Operand(freedom, where)).cast(dtype(), where);
 }
 
 /// The first of the positions in a stable order, in which NaN stands last.
 static Tensor firstOf(const Tensor &x, bool largest, int64_t dim, bool keep, std::string_view function,
                       const Place &where) {
-  if (!x)
-    refuse(std::string(function) + ": there is no tensor in this place", where);
+  expectTensor(x, function, where);
   dim = dimension(dim, x.rank(), function, where);
   const int64_t extent = x.shape()[dim];
   if (extent == 0)
@@ -99,10 +99,7 @@ static Tensor firstOf(const Tensor &x, bool largest, int64_t dim, bool keep, std
   Tensor is = Operand(x, where) == Operand(best, where);
   if (isFloat(x.dtype()))
     is = Operand(is, where) | Operand(Operand(x, where) != Operand(x, where), where);
-  graph::Attributes attributes;
-  attributes.dims = {dim};
-  const Tensor positions = makeIn(stateOf(x), Op::Iota, {}, std::move(attributes), where, {DType::I64, x.shape()});
-  return zyx::where(is, {positions, where}, {extent, where}).min({dim}, keep, where);
+  return zyx::where(is, {positionsIn(x, x.shape(), dim, where), where}, {extent, where}).min({dim}, keep, where);
 }
 
 Tensor Tensor::argmax(int64_t dim, bool keep, Place where) const {
@@ -125,16 +122,6 @@ Tensor Tensor::logSoftmax(int64_t dim, Place where) const {
   const Tensor distance = Operand(x, where) - Operand(x.max({dim}, true, where), where);
   const Tensor total = distance.exp(where).sum({dim}, true, where).log(where);
   return (Operand(distance, where) - Operand(total, where)).cast(dtype(), where);
-}
-
-Tensor zyx::crossEntropy(const Tensor &logits, const Tensor &targets, Place where) {
-  if (logits.rank() != 2 || targets.rank() != 1 || logits.shape()[0] != targets.shape()[0])
-    refuse("crossEntropy: logits of shape " + toString(logits.shape()) + " and targets of shape " +
-               toString(targets.shape()) + " are not [rows, classes] and [rows]",
-           where);
-  const Tensor chosen = oneHot(targets, logits.shape()[1], DType::Bool, where);
-  const Tensor terms = zyx::where(chosen, {logits.logSoftmax(1, where), where}, {0, where});
-  return terms.sum({1}, false, where).mean({}, false, where).neg(where);
 }
 
 //===----------------------------------------------------------------------===//

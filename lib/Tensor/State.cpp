@@ -34,16 +34,20 @@ Result<std::shared_ptr<State>> State::create(ContextOptions options) {
   return state;
 }
 
-std::shared_ptr<State> &State::current() {
+std::shared_ptr<State> &State::ofScope() {
+  thread_local std::shared_ptr<State> state;
+  return state;
+}
+
+std::shared_ptr<State> State::current(const Place &where) {
+  if (ofScope())
+    return ofScope();
   static std::mutex making;
   static std::shared_ptr<State> ofProcess;
-  thread_local std::shared_ptr<State> ofThread;
-  if (ofThread)
-    return ofThread;
   std::lock_guard lock(making);
   if (!ofProcess)
-    ofProcess = valueOrThrow(create({}));
-  return ofThread = ofProcess;
+    ofProcess = valueOrThrow(create({}), where);
+  return ofProcess;
 }
 
 Handle::~Handle() { state->release(slot); }
@@ -100,6 +104,7 @@ void State::retain(NodeId first) {
       continue;
     ++numLive;
     state.holdsOperands = true;
+    state.hasForgotten = false;
     const auto &operands = graph.node(node).operands;
     work.insert(work.end(), operands.begin(), operands.end());
   }
@@ -126,8 +131,21 @@ void State::drop(NodeId first) {
 void State::dropOperands(NodeId node) {
   if (!std::exchange(states[node].holdsOperands, false))
     return;
+  states[node].hasForgotten = !states[node].isConstant;
   for (NodeId operand : graph.node(node).operands)
     drop(operand);
+}
+
+void State::remember(NodeId node) {
+  NodeState &state = states[node];
+  if (state.uses == 0 || state.holdsOperands || graph.node(node).op == Op::Parameter)
+    return;
+  state.holdsOperands = true;
+  state.hasForgotten = false;
+  for (NodeId operand : graph.node(node).operands)
+    retain(operand);
+  if (tapes != 0)
+    taped.push_back(node);
 }
 
 void State::setValue(NodeId node, std::shared_ptr<Buffer> value) {
@@ -152,6 +170,7 @@ Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attrib
                        graph.add(op, nodes, std::move(attributes), std::move(requested),
                                  {where.file_name(), where.line(), where.column()}));
   growStates();
+  remember(node);
   return makeTensor(node);
 }
 
@@ -160,6 +179,12 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes)
   if (static_cast<uint64_t>(size) != bytes.size())
     return Status::invalidArgument("a tensor of type " + zyx::toString(type) + " has " + std::to_string(size) +
                                    " bytes, not " + std::to_string(bytes.size()));
+  // Other bytes than 0 and 1 are undefined to kernels.
+  if (type.dtype == DType::Bool)
+    for (size_t i = 0; i < bytes.size(); ++i)
+      if (bytes[i] > std::byte{1})
+        return Status::invalidArgument("element " + std::to_string(i) + " of bools is the byte " +
+                                       std::to_string(std::to_integer<int>(bytes[i])) + ", not 0 or 1");
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, Buffer::allocate(pool, bytes.size()));
   ZYX_RETURN_IF_ERROR(value->write(bytes));
   std::lock_guard lock(mutex);
@@ -169,7 +194,8 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes)
 Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   const bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % static_cast<size_t>(byteSize(type.dtype)) == 0;
-  if (static_cast<uint64_t>(size) != bytes.size() || !isAligned || !pool->isHostMemory())
+  // Bools are looked at one by one, once.
+  if (static_cast<uint64_t>(size) != bytes.size() || type.dtype == DType::Bool || !isAligned || !pool->isHostMemory())
     return addData(std::move(type), bytes);
   struct Kept {
     std::shared_ptr<const void> owner;
@@ -282,6 +308,12 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
   ZYX_RETURN_IF_ERROR(checkMine(sources));
+  const NodeId of = nodeOf(target);
+  if (states[of].hasForgotten &&
+      std::none_of(sources.begin(), sources.end(), [&](const Tensor &source) { return nodeOf(source) == of; }))
+    return Status::invalidArgument("gradient: the target, " + zyx::toString(target.type()) +
+                                   ", was realized and has forgotten what it was made of; take its gradient before "
+                                   "its value is read, or realize it while a Tape lives");
   graph::GradientOptions gradientOptions;
   if (seed) {
     ZYX_RETURN_IF_ERROR(checkMine({&seed, 1}));
@@ -297,7 +329,15 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
                                      ", is a constant, which is not told from others of the same elements; "
                                      "detach() makes a leaf of it");
   }
-  ZYX_ASSIGN_OR_RETURN(const auto gradients, graph::gradient(graph, nodeOf(target), nodes, gradientOptions));
+  std::vector<NodeId> emitted;
+  gradientOptions.onEmit = [&](NodeId node) { emitted.push_back(node); };
+  const auto found = graph::gradient(graph, of, nodes, gradientOptions);
+  // What was added before a refusal stays in the graph.
+  growStates();
+  ZYX_RETURN_IF_ERROR(found.status());
+  for (NodeId node : emitted)
+    remember(node);
+  const std::vector<std::optional<NodeId>> &gradients = *found;
   std::vector<NodeId> results;
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) {

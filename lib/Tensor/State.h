@@ -41,7 +41,9 @@ class State : public std::enable_shared_from_this<State> {
 public:
   static Result<std::shared_ptr<State>> create(ContextOptions options);
   /// That of new tensors on this thread; throws where none can be made.
-  static std::shared_ptr<State> &current();
+  static std::shared_ptr<State> current(const Place &where);
+  /// That of the innermost ContextScope of this thread, or none.
+  static std::shared_ptr<State> &ofScope();
 
   const ContextOptions options;
 
@@ -95,6 +97,8 @@ private:
     uint32_t uses = 0;
     /// It is live and counted among the uses of its operands.
     bool holdsOperands = false;
+    /// It was made of leaves before it had a value, and they were let go.
+    bool hasForgotten = false;
     /// No leaf is behind it. The same constants are one node, whoever made them.
     bool isConstant = false;
     /// Its value, where there is one.
@@ -121,6 +125,8 @@ private:
   void drop(NodeId node);
   /// Forgets what a node was made of.
   void dropOperands(NodeId node);
+  /// Of a node that is made once more while it lives: holds its operands again.
+  void remember(NodeId node);
   void growStates();
   Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value);
   void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value);

@@ -24,13 +24,25 @@ Error::Error(Status status, std::source_location where)
     : reason(std::move(status)), place(where),
       text(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + reason.toString()) {}
 
-Context::Context(ContextOptions options) : state(valueOrThrow(State::create(std::move(options)))) {}
+Error Error::ofCaller(std::string_view caller, std::source_location where) const {
+  Status status(code(), std::string(caller) + ": " + reason.message());
+  if (!reason.device().empty())
+    status = status.withDevice(reason.device(), reason.backendCode());
+  if (!reason.where().empty())
+    status = status.withWhere(reason.where());
+  if (const Status cause = reason.cause(); !cause.isOk())
+    status = status.withCause(cause);
+  return Error(std::move(status), where);
+}
+
+Context::Context(ContextOptions options, std::source_location where)
+    : state(valueOrThrow(State::create(std::move(options)), where)) {}
 const ContextOptions &Context::options() const { return state->options; }
 ContextCounters Context::counters() const { return state->counters(); }
-Context Context::current() { return Context(State::current()); }
+Context Context::current(std::source_location where) { return Context(State::current(where)); }
 
-ContextScope::ContextScope(Context context) : before(State::current()) { State::current() = std::move(context.state); }
-ContextScope::~ContextScope() { State::current() = std::move(before); }
+ContextScope::ContextScope(Context context) : before(State::ofScope()) { State::ofScope() = std::move(context.state); }
+ContextScope::~ContextScope() { State::ofScope() = std::move(before); }
 
 Tape::Tape(Context context) : state(std::move(context.state)) { state->beginTape(); }
 Tape::~Tape() { state->endTape(); }
@@ -89,32 +101,21 @@ Tensor Tensor::constant(DType dtype, std::span<const std::byte> element, Place w
   graph::Attributes attributes;
   attributes.splat = true;
   attributes.value.assign(element.begin(), element.end());
-  return makeIn(*State::current(), Op::Constant, {}, std::move(attributes), where, {dtype, {}});
+  return makeIn(*State::current(where), Op::Constant, {}, std::move(attributes), where, {dtype, {}});
 }
 
 Tensor Tensor::fromBytes(TensorType type, std::span<const std::byte> bytes, Place where) {
-  return valueOrThrow(State::current()->addData(std::move(type), bytes), where);
+  return valueOrThrow(State::current(where)->addData(std::move(type), bytes), where);
 }
 
 Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Place where) {
-  return valueOrThrow(State::current()->addBorrowed(std::move(type), bytes, std::move(owner)), where);
-}
-
-/// Whether a number is an element of a dtype without a change but rounding.
-static bool isRepresentable(double value, DType dtype) {
-  if (isFloat(dtype))
-    return true;
-  if (dtype == DType::Bool)
-    return value == 0 || value == 1;
-  const int bits = 8 * static_cast<int>(byteSize(dtype));
-  const double end = std::ldexp(1, isSignedInteger(dtype) ? bits - 1 : bits);
-  return value == std::trunc(value) && value < end && value >= (isSignedInteger(dtype) ? -end : 0);
+  return valueOrThrow(State::current(where)->addBorrowed(std::move(type), bytes, std::move(owner)), where);
 }
 
 Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {
   if (!isRepresentable(value, dtype))
     refuse("full: no " + std::string(zyx::toString(dtype)) + " is " + std::to_string(value), where);
-  return expandTo(constantIn(*State::current(), value, dtype, where), shape, where);
+  return expandTo(constantIn(*State::current(where), value, dtype, where), shape, where);
 }
 
 Tensor Tensor::arange(int64_t start, int64_t stop, int64_t step, DType dtype, Place where) {
@@ -125,7 +126,7 @@ Tensor Tensor::arange(int64_t start, int64_t stop, int64_t step, DType dtype, Pl
   const int64_t count = distance <= 0 ? 0 : static_cast<int64_t>((distance + size - 1) / size);
   graph::Attributes attributes;
   attributes.dims = {0};
-  Tensor positions = makeIn(*State::current(), Op::Iota, {}, std::move(attributes), where, {DType::I64, {count}});
+  Tensor positions = makeIn(*State::current(where), Op::Iota, {}, std::move(attributes), where, {DType::I64, {count}});
   const Tensor numbers = Operand(positions, where) * Operand(step, where) + Operand(start, where);
   return numbers.cast(dtype, where);
 }
@@ -150,7 +151,11 @@ int64_t Tensor::numel() const {
   return std::accumulate(shape().begin(), shape().end(), int64_t(1), std::multiplies<>());
 }
 
-Context Tensor::context() const { return Context(handle->state); }
+Context Tensor::context(Place where) const {
+  if (!handle)
+    refuse("context: there is no tensor in this place", where);
+  return Context(handle->state);
+}
 
 void Tensor::expectDType(DType dtype, Place where) const {
   if (!handle)

@@ -21,6 +21,8 @@ struct GradientOptions {
   /// Where a node lies, as transfer names devices. The gradient of a transfer goes back there; where
   /// a transfer lies between and nobody can say, differentiation is refused.
   std::function<std::string(NodeId)> deviceOf;
+  /// Hears of each node that a gradient is made of, which may have been there before.
+  std::function<void(NodeId)> onEmit;
 };
 
 /// Whether a gradient flows from the node to its operand of this number. Both are floats, and the op

@@ -28,7 +28,8 @@ struct Rule {
   std::function<std::vector<double>(double learningRate, int64_t step)> numbers = [](double, int64_t) {
     return std::vector<double>{};
   };
-  /// The next value; replaces `state` by its successors. An optimizer refuses a rule without it.
+  /// The next value; replaces `state` by its successors. An optimizer refuses a rule that lacks one of
+  /// these functions.
   std::function<Tensor(const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
                        std::span<const Tensor> numbers)>
       update = {};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 
 namespace zyx {
@@ -23,8 +24,8 @@ struct ContextOptions {
   unsigned threads = 0;
   /// The folder in which compiled programs are kept for later processes; none without a value.
   std::optional<std::string> cacheFolder = std::nullopt;
-  /// Whether operands of two dtypes of one kind become the smallest one that holds both (dtypes.md);
-  /// else they are refused.
+  /// Whether operands of two dtypes of one kind become the smallest one that holds both (docs/tensors.md,
+  /// "Dtypes"); else they are refused.
   bool promote = true;
 };
 
@@ -46,14 +47,14 @@ struct ContextCounters {
 class Context {
 public:
   /// Throws where there is no such device.
-  explicit Context(ContextOptions options = {});
+  explicit Context(ContextOptions options = {}, std::source_location where = std::source_location::current());
 
   const ContextOptions &options() const;
   ContextCounters counters() const;
 
   /// The context of tensors that are made without naming one: that of the innermost ContextScope of
   /// this thread, else one of the process with default options.
-  static Context current();
+  static Context current(std::source_location where = std::source_location::current());
 
 private:
   friend class Tensor;

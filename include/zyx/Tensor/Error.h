@@ -10,6 +10,7 @@
 #include <exception>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace zyx {
@@ -24,6 +25,8 @@ public:
   const std::source_location &where() const { return place; }
   /// "train.cpp:12: invalid argument: add: shapes [2, 3] and [4] do not broadcast"
   const char *what() const noexcept override { return text.c_str(); }
+  /// The same as a failure of who called the function, at the place where that was called.
+  Error ofCaller(std::string_view caller, std::source_location where) const;
 
 private:
   Status reason;
@@ -41,6 +44,16 @@ template <typename T>
 T valueOrThrow(Result<T> result, std::source_location where = std::source_location::current()) {
   throwIfError(result.status(), where);
   return std::move(*result);
+}
+
+/// The result of a function, on whose failure it says who called it, at which place of the user's program.
+template <typename F>
+auto callFor(std::string_view caller, const std::source_location &where, F &&function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const Error &error) {
+    throw error.ofCaller(caller, where);
+  }
 }
 
 } // namespace zyx

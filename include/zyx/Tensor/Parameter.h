@@ -28,9 +28,10 @@ public:
       : place(std::make_shared<Tensor>(first.detach(where))) {}
 
   explicit operator bool() const { return place != nullptr; }
-  const Tensor &value() const { return *place; }
-  const Tensor &operator*() const { return *place; }
-  const Tensor *operator->() const { return place.get(); }
+  /// Throws, as the operators do, where there is no place.
+  const Tensor &value(Place where = Place::current()) const;
+  const Tensor &operator*() const { return value(); }
+  const Tensor *operator->() const { return &value(); }
   /// Refuses a tensor of another type.
   void set(Tensor next, Place where = Place::current()) const;
   bool operator==(const Parameter &) const = default;

@@ -11,10 +11,12 @@ namespace zyx {
 
 /// While a tape lives, tensors of its context keep what they were made of even when they are realized,
 /// so that they can be differentiated. Tapes may be nested and end in any order: the last one that
-/// ends forgets. Gradients of tensors that were not realized need no tape.
+/// ends forgets. Gradients of tensors that were not realized need no tape, nor do those of tensors that
+/// are made once more after an equal one was realized.
 class Tape {
 public:
-  explicit Tape(Context context = Context::current());
+  explicit Tape(Place where = Place::current()) : Tape(Context::current(where)) {}
+  explicit Tape(Context context);
   ~Tape();
   Tape(const Tape &) = delete;
   Tape &operator=(const Tape &) = delete;
@@ -25,8 +27,8 @@ private:
 
 /// The gradient of the sum of `target`'s elements with respect to each source, of its type: zeros where
 /// the target does not depend on it. Gradients are ordinary tensors. The rules are in
-/// docs/gradients.md. Throws where the target is no float, an op has no rule, or a source is made of
-/// constants alone.
+/// docs/gradients.md. Throws where the target is no float, an op has no rule, a source is made of constants
+/// alone, or the target is none of the sources and has forgotten what it was made of.
 std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources,
                              Place where = Place::current());
 /// The same weighted by `seed`, which has the target's type.

@@ -45,7 +45,7 @@ template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; 
 template <typename T>
 concept Element = requires { DTypeOf<T>::value; };
 
-/// Of a permutation or a slice: the elements from `start` up to but without `stop`, every `step`-th.
+/// Of one dimension: the elements from `start` up to but without `stop`, every `step`-th.
 /// Negative positions count from the end, and all are clamped to the extent, as in NumPy; a negative
 /// step goes backwards.
 struct Slice {
@@ -108,7 +108,7 @@ public:
   int64_t rank() const { return int64_t(shape().size()); }
   int64_t extent(int64_t dim, Place where = Place::current()) const;
   int64_t numel() const;
-  Context context() const;
+  Context context(Place where = Place::current()) const;
 
   /// Computes the value now; the tensor is a leaf from then on, unless a Tape lives.
   const Tensor &realize(Place where = Place::current()) const;
@@ -190,9 +190,9 @@ public:
   /// NaN where there is one.
   Tensor max(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
   Tensor min(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  /// Of floats; f16 and bf16 are averaged in f32.
+  /// Of floats; f16 and bf16 are averaged in f32, and rounded once.
   Tensor mean(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  /// Sum of squared distances to the mean, divided by the number of elements less `correction`.
+  /// Sum of squared distances to the mean, divided by the number of elements less `correction`, at least 0.
   Tensor var(Dims dims = {}, bool keep = false, double correction = 1, Place where = Place::current()) const;
   /// The first position of the largest element along a dimension, as i64; NaN is the largest.
   Tensor argmax(int64_t dim, bool keep = false, Place where = Place::current()) const;
@@ -203,8 +203,9 @@ public:
 
   // Activations.
   Tensor relu(Place where = Place::current()) const;
+  /// 1 / (1 + exp(-x)), to the last digits of small ones; of f16 and bf16 in f32, as silu().
   Tensor sigmoid(Place where = Place::current()) const;
-  /// x * 0.5 * (1 + erf(x / sqrt(2))).
+  /// x * 0.5 * (1 + erf(x / sqrt(2))), of f16 and bf16 in f32.
   Tensor gelu(Place where = Place::current()) const;
   Tensor silu(Place where = Place::current()) const;
 
@@ -230,15 +231,19 @@ public:
   template <typename T>
     requires std::is_arithmetic_v<T>
   Operand(T number, Place where = Place::current())
-      : number(static_cast<double>(number)), isInteger(std::integral<T>), where(where) {
+      : number(static_cast<double>(number)), isNumber(true), isInteger(std::integral<T>), where(where) {
     if constexpr (std::integral<T>)
-      integer = static_cast<int64_t>(number);
+      integer = static_cast<uint64_t>(number);
+    if constexpr (std::signed_integral<T>)
+      isNegative = number < 0;
   }
 
+  /// What it is where it is no number; perhaps no tensor, which functions refuse.
   Tensor tensor;
   double number = 0;
-  int64_t integer = 0;
-  bool isInteger = false;
+  /// Of an integer, in two's complement.
+  uint64_t integer = 0;
+  bool isNumber = false, isInteger = false, isNegative = false;
   Place where;
 };
 
@@ -248,6 +253,7 @@ Tensor operator-(Operand a, Operand b);
 Tensor operator*(Operand a, Operand b);
 /// Of integers towards zero; x / 0 is -1 (all ones).
 Tensor operator/(Operand a, Operand b);
+/// a - b * trunc(a / b), with the sign of a; x % 0 is x for integers.
 Tensor operator%(Operand a, Operand b);
 Tensor operator-(Operand a);
 Tensor operator&(Operand a, Operand b);
@@ -277,9 +283,10 @@ Tensor matmul(Operand a, Operand b);
 Tensor concat(std::span<const Tensor> parts, int64_t dim = 0, Place where = Place::current());
 /// The elements of x at these positions along a dimension; 0 where a position is none.
 Tensor take(const Tensor &x, const Tensor &positions, int64_t dim = 0, Place where = Place::current());
-/// 1 at the position, of `classes`, in a new last dimension.
+/// 1 at the position, of `classes`, in a new last dimension; all 0 where the position is none of them.
 Tensor oneHot(const Tensor &positions, int64_t classes, DType dtype = DType::F32, Place where = Place::current());
-/// The mean over rows of log(sum(exp(logits))) - logits[target]; logits [rows, classes], targets [rows].
+/// The mean over rows of log(sum(exp(logits))) - logits[target]; logits [rows, classes], targets [rows]. A
+/// target that is no class gives 0 and counts in the mean.
 Tensor crossEntropy(const Tensor &logits, const Tensor &targets, Place where = Place::current());
 
 /// Computes the values of all of them in one program.

@@ -87,6 +87,18 @@ TEST(GradientIndexingTest, ProductsOfUpdatesAreRefused) {
   EXPECT_TRUE(gradient(g, y, {{x}}).isOk());
 }
 
+TEST(GradientIndexingTest, NarrowFloatsAreSummedInF32) {
+  for (DType dtype : {DType::BF16, DType::F16}) {
+    TestGraph g;
+    const NodeId x = g.input(tensor(dtype, {2}, {1, 2}));
+    const NodeId places = g.input(tensor(DType::I64, {4000}, std::vector<double>(4000)));
+    const NodeId dx = derivative(g, *g.gather(x, places, 0), x);
+    EXPECT_EQ(g.node(dx).type.dtype, dtype);
+    // Of f16, 2048 and 1 are 2048; of bf16, 256 and 1 are 256.
+    expectNumbers(g.run(dx), {4000, 0});
+  }
+}
+
 TEST(GradientIndexingTest, SortIsTheDifference) {
   Random random(34);
   for (bool descending : {false, true})

@@ -138,6 +138,33 @@ TEST(GradientViewTest, PaddedConvolutionIsTheDifference) {
   EXPECT_EQ(numbers(g.run(*both[1])), border);
 }
 
+TEST(GradientViewTest, SumsOfAllWindowsAreNotWeighted) {
+  TestGraph g;
+  const NodeId x = g.input(vector({1, 2, 3, 4, 5})), w = g.input(vector({2, 3, 5}));
+  const NodeId windows = *g.window(x, {0}, {3}, {1}, {1});
+  const NodeId product = *g.binary(BinaryKind::Mul, windows, *g.expand(*g.reshape(w, {1, 3}), {3, 3}));
+  // The gradient that comes to the windows is one element for all of them.
+  expectNumbers(g.run(derivative(g, *g.reduce(ReduceKind::Add, product, {0, 1}), x)), {2, 5, 10, 8, 5});
+}
+
+TEST(GradientViewTest, NarrowFloatsOfWindowsAreSummedInF32) {
+  // Slice by slice, and by a scatter.
+  for (int64_t size : {16, 17}) {
+    TestGraph g;
+    const auto extent = static_cast<size_t>(2 * size - 1), count = static_cast<size_t>(size);
+    const NodeId x = g.input(tensor(DType::BF16, {2 * size - 1}, std::vector<double>(extent)));
+    std::vector<double> seeds(count * count, 1);
+    for (size_t window = 0; window < count; ++window)
+      seeds[window * count] = 256;
+    GradientOptions options;
+    options.seed = g.input(tensor(DType::BF16, {size, size}, seeds));
+    const NodeId dx = *(*gradient(g, *g.window(x, {0}, {size}, {1}, {1}), {{x}}, options))[0];
+    EXPECT_EQ(g.node(dx).type.dtype, DType::BF16);
+    // The middle one is in all windows: 256 and ones, each of which is too small for bf16.
+    EXPECT_EQ(numbers(g.run(dx))[count - 1], 272);
+  }
+}
+
 TEST(GradientViewTest, ConcatIsTheDifference) {
   Random random(14);
   for (int64_t dim : {0, 1}) {

@@ -173,6 +173,7 @@ TEST_P(NNTest, FilesHoldTheParameters) {
   const std::string header = R"({"x": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})";
   std::ofstream(path, std::ios::binary) << char(header.size()) << std::string(7, '\0') << header << "12345678";
   EXPECT_THAT(refusal([&] { nn::loadTensors(path); }), HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
+  EXPECT_THAT(refusal([&] { nn::mapTensors(path); }), HasSubstr("tensor 'x' has the unsupported dtype 'C64'"));
   std::filesystem::remove(path);
   EXPECT_THAT(refusal([&] { loaded.load(path); }), HasSubstr(path));
 }

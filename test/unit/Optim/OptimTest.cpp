@@ -272,7 +272,14 @@ TEST_P(OptimTest, OptionsOfTheirRanges) {
 TEST_P(OptimTest, RulesNeedNoNumbers) {
   const Problem problem;
   Rule rule;
-  EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }), HasSubstr("optimizer: the rule of group 0 has no update"));
+  EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }), HasSubstr("optimizer: the rule of group 0 lacks a function"));
+  rule.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) {
+    return value + Tensor::ones({7}, value.dtype());
+  };
+  Optimizer wrong(problem.parameters, rule);
+  EXPECT_THAT(refusal([&] { wrong.minimize(problem.loss()); }),
+              testing::AllOf(HasSubstr("OptimTest.cpp:"),
+                             HasSubstr("optimizer: 'w': add: shapes [2, 3] and [7] do not broadcast")));
   rule.update = [](const Tensor &value, const Tensor &gradient, std::span<Tensor>, std::span<const Tensor>) {
     return value - 0.1 * gradient;
   };

@@ -124,6 +124,12 @@ TEST_P(ConvolutionTest, Pooling) {
   options.countPadding = false;
   EXPECT_THAT(floats(avgPool(x, {3}, options)), ElementsAre(3, 3.5, -4, -5));
   EXPECT_EQ(avgPool(x, {4}).shape(), (Shape{2, 0}));
+  // Half of a window may be padding; with a dilation a short dimension may have windows of nothing else.
+  EXPECT_THAT(floats(maxPool(x, {2}, {.padding = {1}})), ElementsAre(1, 5, -1, -3));
+  options.padding = {2};
+  EXPECT_THAT(floats(avgPool(x, {4}, options)), ElementsAre(3, FloatEq(8 / 3.f), -4, FloatEq(-11 / 3.f)));
+  EXPECT_THAT(floats(maxPool(Tensor::from({7.f}), {2}, {.stride = {1}, .padding = {1}, .dilation = {2}})),
+              ElementsAre(-INFINITY));
   // In f16 the sum would be infinite.
   EXPECT_EQ(avgPool(Tensor::full({8}, 60000, DType::F16), {8}).cast(DType::F32).item<float>(), 60000);
 }
@@ -191,7 +197,9 @@ TEST_P(ConvolutionTest, Refusals) {
   EXPECT_THAT(refusal([&] { maxPool(x, {}); }), HasSubstr("maxPool: a window of 0 dimensions for a tensor of rank 3"));
   EXPECT_THAT(refusal([&] { maxPool(x, {0}); }), HasSubstr("maxPool: window of 0"));
   EXPECT_THAT(refusal([&] { maxPool(x, {3}, {.padding = {2}}); }),
-              HasSubstr("maxPool: a padding of 2 for windows of 3, some of which would have padding only"));
+              HasSubstr("maxPool: a padding of 2, more than half of the 3 elements that a window spans"));
+  EXPECT_THAT(refusal([&] { avgPool(x.cast(DType::F32), {2}, {{.padding = {2}, .dilation = {2}}}); }),
+              HasSubstr("avgPool: a padding of 2, more than half of the 3 elements that a window spans"));
   TransposedConvolutionOptions transposed;
   transposed.outputPadding = {-1};
   EXPECT_THAT(refusal([&] { transposedConvolution(x, f.transpose(0, 1), {}, transposed); }),

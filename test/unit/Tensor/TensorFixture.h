@@ -21,6 +21,14 @@ namespace zyx::test {
 inline std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
 inline std::vector<int64_t> ints(const Tensor &x) { return x.cast(DType::I64).to<int64_t>(); }
 
+inline std::vector<double> wide(const std::vector<float> &x) { return {x.begin(), x.end()}; }
+
+inline void expectNear(const std::vector<float> &values, const std::vector<double> &expected, double tolerance = 2e-6) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], tolerance) << i;
+}
+
 /// What a call throws, as text.
 template <typename F>
 std::string refusal(F &&call) {
