@@ -6,6 +6,7 @@
 
 #include "Isolation.h"
 
+#include "zyx/Base/Debug.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Graph/Symbols.h"
@@ -192,6 +193,11 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
       *context, std::make_unique<RemarkText>(result.remarks),
       std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
   mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context);
+  if (isDebugged(DebugTopic::Graph)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *module;
+    printDebug(DebugTopic::Graph, "the text of '" + graph.name + "':\n" + text);
+  }
   const uint64_t imported = Trace::now() - begin;
   result.stages.push_back({"import", imported});
   if (options.trace)

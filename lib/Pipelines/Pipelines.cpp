@@ -47,6 +47,8 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
 void addKernelPhase(OpPassManager &passes, const Options &options) {
+  if (options.optimise)
+    passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
   passes.addPass(createConvertGraphToKernelPass());
   if (options.optimise) {
     passes.addPass(kernel::createMergeIdenticalPass());

@@ -326,3 +326,30 @@ func.func @weights_too(%q: tensor<2x37x16xf32> {graph.name = "q"}, %k: tensor<2x
   %24 = graph.reduce add %23 dims = [2] : tensor<2x37x50x8xf32> -> tensor<2x37x8xf32>
   return %24, %18 : tensor<2x37x8xf32>, tensor<2x37x50xf32>
 }
+
+// A sum of squared weights is none: there are no values beside them.
+// CHECK-LABEL: func.func @squared_weights(
+// CHECK: %[[W:.*]] = graph.binary div
+// CHECK: %[[P:.*]] = graph.binary mul %[[W]], %[[W]]
+// CHECK: graph.reduce add %[[P]] dims = [1]
+// CHECK: return
+func.func @squared_weights(%q: tensor<8x16xf32> {graph.name = "q"}, %k: tensor<64x16xf32> {graph.name = "k"}) -> (tensor<8xf32> {graph.name = "y"}) {
+  %0 = graph.reshape %q : tensor<8x16xf32> -> tensor<8x1x16xf32>
+  %1 = graph.expand %0 : tensor<8x1x16xf32> -> tensor<8x64x16xf32>
+  %2 = graph.reshape %k : tensor<64x16xf32> -> tensor<1x64x16xf32>
+  %3 = graph.expand %2 : tensor<1x64x16xf32> -> tensor<8x64x16xf32>
+  %4 = graph.binary mul %1, %3 : tensor<8x64x16xf32>
+  %5 = graph.reduce add %4 dims = [2] : tensor<8x64x16xf32> -> tensor<8x64xf32>
+  %6 = graph.reduce max %5 dims = [1] : tensor<8x64xf32> -> tensor<8xf32>
+  %7 = graph.reshape %6 : tensor<8xf32> -> tensor<8x1xf32>
+  %8 = graph.expand %7 : tensor<8x1xf32> -> tensor<8x64xf32>
+  %9 = graph.binary sub %5, %8 : tensor<8x64xf32>
+  %10 = graph.unary exp %9 : tensor<8x64xf32>
+  %11 = graph.reduce add %10 dims = [1] : tensor<8x64xf32> -> tensor<8xf32>
+  %12 = graph.reshape %11 : tensor<8xf32> -> tensor<8x1xf32>
+  %13 = graph.expand %12 : tensor<8x1xf32> -> tensor<8x64xf32>
+  %14 = graph.binary div %10, %13 : tensor<8x64xf32>
+  %15 = graph.binary mul %14, %14 : tensor<8x64xf32>
+  %16 = graph.reduce add %15 dims = [1] : tensor<8x64xf32> -> tensor<8xf32>
+  return %16 : tensor<8xf32>
+}

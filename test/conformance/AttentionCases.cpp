@@ -161,6 +161,16 @@ static void addSpellings(std::vector<Case> &cases) {
                      const NodeId y = attend(b, {.batch = {2, 3}}, q, k, v, q);
                      return std::vector<NodeId>{b.permute(y, {0, 2, 1, 3})};
                    }});
+  for (DType dtype : {DType::F32, DType::F64})
+    cases.push_back({"attention.squared-weights." + std::string(toString(dtype)), [=](Builder &b) {
+                       // The weights are their own values: a sum of squares, each divided twice.
+                       const NodeId q = b.x(dtype, {9, 16}), k = b.x(dtype, {33, 16});
+                       const NodeId scores = b.matmul(q, b.permute(k, {1, 0}), dtype);
+                       const NodeId largest = b.back(b.reduce(ReduceKind::Max, scores, {1}), 1, 33);
+                       const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, largest));
+                       const NodeId w = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {1}), 1, 33));
+                       return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(w, w), {1})};
+                     }});
   cases.push_back({"attention.weights-too", [](Builder &b) {
                      // Weights that are a result, too, are stored.
                      const NodeId q = b.x(DType::F32, {9, 16}), k = b.x(DType::F32, {33, 16});

@@ -25,7 +25,7 @@ enum class DebugTopic : uint8_t {
   Cache,
   /// Which devices are opened, and how.
   Devices,
-  /// What is compiled: the size of each graph.
+  /// What is compiled: the size of each graph, and its text.
   Graph,
   /// Sizes of the code that is loaded.
   Code,

@@ -417,20 +417,11 @@ ConvertedGroup Emitter::emit(StringRef name) {
 FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder) {
   if (Operation *op = findOrderOp(group))
     return convertOrderGroup(group, op, name, builder);
-  Operation *conflict = nullptr;
-  GroupAxes axes(group);
-  if (succeeded(axes.analyse(conflict)))
-    return Emitter(group, axes, builder).emit(name);
-  if (!conflict)
+  OwningOpRef<GroupOp> copy;
+  std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy);
+  if (!axes)
     return failure();
-  OwningOpRef<GroupOp> split = splitViews(group);
-  if (!split)
-    return conflict->emitOpError("needs too many copies of what its group computes: views of it "
-                                 "meet along different axes");
-  GroupAxes splitAxes(*split);
-  if (failed(splitAxes.analyse(conflict)))
-    return failure();
-  return Emitter(*split, splitAxes, builder).emit(name);
+  return Emitter(copy ? *copy : group, *axes, builder).emit(name);
 }
 
 } // namespace zyx

@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "SplitViews.h"
 
-#include "GroupAxes.h"
-
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -56,11 +54,21 @@ static size_t makePrivate(OpOperand &operand) {
   return names.size() + ops.size();
 }
 
-OwningOpRef<GroupOp> splitViews(GroupOp group) {
+/// Null where there would be too many copies.
+static OwningOpRef<GroupOp> splitViews(GroupOp group) {
   OwningOpRef<GroupOp> copy(cast<GroupOp>(group->clone()));
   size_t count = 0;
   // Backwards, so that the views among the copies come next.
   for (Operation *op = &copy->getBlock().back(); op; op = op->getPrevNode()) {
+    // Two readers of one view need not walk along the same axes.
+    if (isView(op) && !op->use_empty()) {
+      OpBuilder builder(op);
+      SmallVector<OpOperand *> uses(llvm::make_pointer_range(op->getResult(0).getUses()));
+      for (OpOperand *use : llvm::drop_begin(uses)) {
+        use->set(builder.clone(*op)->getResult(0));
+        ++count;
+      }
+    }
     // A view of a leaf is a value of its own already, and so is the name of a leaf.
     if (op->use_empty() || !(isa<GatherOp>(op) || (isView(op) && !getLeaf(op->getOperand(0)))))
       continue;
@@ -69,6 +77,27 @@ OwningOpRef<GroupOp> splitViews(GroupOp group) {
       return {};
   }
   return copy;
+}
+
+std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy) {
+  Operation *conflict = nullptr;
+  auto axes = std::make_unique<GroupAxes>(group);
+  if (succeeded(axes->analyse(conflict)))
+    return axes;
+  if (!conflict)
+    return nullptr;
+  copy = splitViews(group);
+  if (!copy) {
+    conflict->emitOpError("needs too many copies of what its group computes: views of it meet along "
+                          "different axes");
+    return nullptr;
+  }
+  axes = std::make_unique<GroupAxes>(*copy);
+  if (succeeded(axes->analyse(conflict)))
+    return axes;
+  if (conflict)
+    conflict->emitOpError("needs a value along two of its axes at once");
+  return nullptr;
 }
 
 } // namespace zyx::lowering

@@ -447,6 +447,9 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
   std::optional<int64_t> rowStride = getConstantIntValue(lhs->strides[lhs->strides.size() - 2]);
   if (!rowStride || !isContiguous(*lhs))
     return multiply.emitOpError("reads rows of neighbours, a known number of elements apart");
+  if (!isContiguous(*rhs) || getConstantIntValue(rhs->strides[rhs->strides.size() - 2]) !=
+                                 multiply.getRhs().getType().getShape().back())
+    return multiply.emitOpError("reads panels whose rows follow each other in memory");
   Value zero = index(0);
   auto lowerProduct = amx ? lowerMatrixMultiply : lowerVectorMultiply;
   lowerProduct(builder, multiply, *rowStride,

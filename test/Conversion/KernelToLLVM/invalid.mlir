@@ -151,6 +151,19 @@ kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) {
 
 // -----
 
+kernel.func @strided_panels(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %sums = kernel.alloc : !kernel.view<16x16xf32, private>
+  %a = kernel.view %x map <[<[16, 32] strides [32, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<16x32xbf16, global>
+  %b = kernel.view %y map <[<[1, 16, 32] strides [1024, 64, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<1x16x32xbf16, global>
+  // expected-error @below {{reads panels whose rows follow each other in memory}}
+  kernel.matrix_multiply %sums, %a[%c0, %c0], %b[%c0, %c0, %c0] depth %c32 : !kernel.view<16x32xbf16, global>, !kernel.view<1x16x32xbf16, global> -> !kernel.view<16x16xf32, private>
+  kernel.return
+}
+
+// -----
+
 kernel.func @strided_rows(%x: !kernel.buffer<bf16, global>) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index

@@ -73,6 +73,14 @@ func.func @multiply_shared(%s: !kernel.view<16x16xf32, private>, %a: !kernel.vie
 
 // -----
 
+func.func @multiply_other_columns(%s: !kernel.view<16x16xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x7xi32, private>, %i: index) {
+  // expected-error@+1 {{has panels of 7 columns for 16 columns of sums}}
+  kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x7xi32, private> -> !kernel.view<16x16xf32, private>
+  return
+}
+
+// -----
+
 func.func @multiply_odd(%s: !kernel.view<16x20xf32, private>, %a: !kernel.view<16x32xbf16, private>, %b: !kernel.view<1x16x16xi32, private>, %i: index) {
   // expected-error@+1 {{makes 16 or 32 rows and columns of sums, not}}
   kernel.matrix_multiply %s, %a[%i, %i], %b[%i, %i, %i] depth %i : !kernel.view<16x32xbf16, private>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x20xf32, private>

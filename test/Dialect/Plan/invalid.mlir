@@ -324,6 +324,18 @@ plan.func @f(%x: !plan.buffer<f32[4]> {plan.input = "x"}) {
 // -----
 
 plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %t = plan.alloc : !plan.buffer<f32[4]>
+  plan.init {
+    // expected-error@+1 {{writes a buffer outside of 'plan.init' that is not kept}}
+    %0 = plan.fill %t bits 0 : !plan.buffer<f32[4]>
+  }
+  %1 = plan.copy %t to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  plan.return
+}
+
+// -----
+
+plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
   plan.init {
     // expected-error@+1 {{writes an output once for many runs}}
     %0 = plan.fill %y bits 0 : !plan.buffer<f32[4]>

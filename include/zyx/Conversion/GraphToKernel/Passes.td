@@ -53,4 +53,31 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
                            "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
+def SplitGroupsPass : Pass<"zyx-split-groups", "::mlir::func::FuncOp"> {
+  let summary = "Make two kernels of a group that is none";
+  let description = [{
+    A group whose views of what it computes meet along different axes, or that gathers from what it
+    computes, may be no single iteration space. One of the values that are viewed is then stored by a
+    group of its own, with a remark of the category `zyx-search`, and both parts are looked at again.
+
+    ```mlir
+    %y = graph.group(%a = %x : tensor<4xf32>, %b = %i : tensor<2xi64>) -> tensor<2xf32> {
+      %0 = graph.unary exp %a : tensor<4xf32>
+      %1 = graph.gather %0[%b] dim = 0 : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>
+      graph.yield %1 : tensor<2xf32>
+    }
+    // becomes
+    %0 = graph.group(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %2 = graph.unary exp %a : tensor<4xf32>
+      graph.yield %2 : tensor<4xf32>
+    }
+    %1 = graph.group(%a = %0 : tensor<4xf32>, %b = %i : tensor<2xi64>) -> tensor<2xf32> {
+      %2 = graph.gather %a[%b] dim = 0 : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>
+      graph.yield %2 : tensor<2xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::zyx::kernel::KernelDialect"];
+}
+
 #endif // ZYX_CONVERSION_GRAPHTOKERNEL_PASSES_TD

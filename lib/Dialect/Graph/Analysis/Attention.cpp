@@ -119,7 +119,8 @@ std::optional<Attention> zyx::graph::ir::matchAttention(ReduceOp output) {
       product.getKind() != BinaryKind::Mul)
     return std::nullopt;
   int64_t keys = output.getDims().front();
-  if (extentOf(product.getResult(), keys) <= 1)
+  // Squared weights have no values beside them, and are divided twice.
+  if (extentOf(product.getResult(), keys) <= 1 || product.getA() == product.getB())
     return std::nullopt;
   for (OpOperand &weights : product->getOpOperands()) {
     Attention found;

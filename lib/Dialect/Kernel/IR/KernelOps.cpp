@@ -370,6 +370,10 @@ LogicalResult MatrixMultiplyOp::verify() {
       (!rhs.getElementType().isInteger(32) && rhs.getElementType() != factor) ||
       static_cast<int64_t>(getLhsIndices().size()) != lhs.getRank() || getRhsIndices().size() != 3)
     return emitOpError("takes rows of the left factor, and panels of groups of 4 bytes of the right one");
+  const int64_t columns = rhs.getShape().back() * rhs.getElementType().getIntOrFloatBitWidth() / 32;
+  if (columns != sums.getDimSize(1))
+    return emitOpError() << "has panels of " << columns << " columns for " << sums.getDimSize(1)
+                         << " columns of sums";
   if (floats && (getLhsUnsigned() || getRhsUnsigned()))
     return emitOpError("has unsigned factors only of integers");
   if (bool(getAhead()) != (getAheadRows() > 0))

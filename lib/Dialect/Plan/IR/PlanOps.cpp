@@ -135,9 +135,15 @@ LogicalResult InitOp::verifyRegions() {
       if (auto argument = dyn_cast<BlockArgument>(getStorage(buffer).base))
         if (!cast<FuncOp>((*this)->getParentOp()).isWeight(argument.getArgNumber()))
           return refuse(op, "reads what is no weight, once for many runs");
-    for (Value buffer : command.getWrittenBuffers())
-      if (isa<BlockArgument>(getStorage(buffer).base))
+    for (Value buffer : command.getWrittenBuffers()) {
+      const Storage storage = getStorage(buffer);
+      if (isa<BlockArgument>(storage.base))
         return refuse(op, "writes an output once for many runs");
+      // The bytes of a temporary of the runs are another one's in between.
+      if (auto alloc = storage.base.getDefiningOp<AllocOp>();
+          alloc && !isKept(storage) && !(*this)->isAncestor(alloc))
+        return refuse(op, "writes a buffer outside of 'plan.init' that is not kept");
+    }
     return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
