@@ -43,19 +43,23 @@ static std::string findReason(GroupOp group) {
   return reason;
 }
 
-/// What the group computes and then views or gathers from.
-static SmallVector<Value> findViewed(GroupOp group) {
+/// Where a group may be cut: at what it computes and then views or gathers from; without any at its
+/// reductions.
+static SmallVector<Value> findPlaces(GroupOp group) {
   GroupAxes axes(group);
   axes.findLeaves();
-  llvm::SetVector<Value> viewed;
+  llvm::SetVector<Value> viewed, reduced;
   for (Operation &op : group.getBlock().without_terminator()) {
+    auto isRead = [&](OpOperand &use) { return use.getOwner() != group.getBlock().getTerminator(); };
+    if (isa<ReduceOp>(op) && llvm::any_of(op.getUses(), isRead))
+      reduced.insert(op.getResult(0));
     if (!isView(&op) && !isa<GatherOp>(op))
       continue;
     Value source = op.getOperand(0);
     if (!axes.getLeaf(source) && !axes.getSplat(source))
       viewed.insert(source);
   }
-  return viewed.takeVector();
+  return viewed.empty() ? reduced.takeVector() : viewed.takeVector();
 }
 
 /// The ops that `values` are computed by, up to `known`.
@@ -136,12 +140,12 @@ void SplitGroupsPass::runOnOperation() {
     if (reason.empty())
       continue;
     // Without any it is refused when it is converted.
-    SmallVector<Value> viewed = findViewed(group);
-    if (viewed.empty())
+    SmallVector<Value> places = findPlaces(group);
+    if (places.empty())
       continue;
     remark::missed(group.getLoc(), remark::RemarkOpts::name("SplitGroup").category("zyx-search"))
         << "two kernels instead of one: " + reason;
-    auto [producer, consumer] = cut(group, viewed[viewed.size() / 2]);
+    auto [producer, consumer] = cut(group, places[places.size() / 2]);
     work.append({producer, consumer});
   }
 }

@@ -65,6 +65,22 @@ func.func @transposed_again_and_again(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+func.func @reduced_twice(%x: tensor<3x3xf32>, %w: tensor<3x3x3xf32>) -> tensor<3x3xf32> {
+  %y = graph.group(%a = %x : tensor<3x3xf32>, %b = %w : tensor<3x3x3xf32>) -> tensor<3x3xf32> {
+    %a1 = graph.reshape %a : tensor<3x3xf32> -> tensor<3x3x1xf32>
+    %a2 = graph.expand %a1 : tensor<3x3x1xf32> -> tensor<3x3x3xf32>
+    // expected-error @+1 {{needs a value along two of its axes at once}}
+    %p = graph.binary mul %a2, %b : tensor<3x3x3xf32>
+    %r = graph.reduce max %p dims = [1] : tensor<3x3x3xf32> -> tensor<3x3xf32>
+    %s = graph.reduce max %p dims = [2] : tensor<3x3x3xf32> -> tensor<3x3xf32>
+    %0 = graph.binary add %r, %s : tensor<3x3xf32>
+    graph.yield %0 : tensor<3x3xf32>
+  }
+  return %y : tensor<3x3xf32>
+}
+
+// -----
+
 func.func @not_of_the_graph(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'arith.addf' op cannot be part of a plan}}
   %y = arith.addf %x, %x : tensor<4xf32>

@@ -2,14 +2,15 @@
 // RUN: zyx-opt %s -split-input-file --zyx-split-groups --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=KERNEL
 // RUN: zyx-opt %s -split-input-file --zyx-split-groups --mlir-disable-threading --remarks-filter=zyx-search --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: remark: [Missed] SplitGroup | Category:zyx-search | Function=<unknown> | Remark="two kernels instead of one: 'graph.gather' op gathers from a value that its group computes"
+// REMARK: remark: [Missed] SplitGroup | Category:zyx-search | Remark="two kernels instead of one: 'graph.gather' op gathers from a value that its group computes"
 // REMARK: "two kernels instead of one: 'graph.unary' op needs too many copies of what its group computes: views of it meet along different axes"
+// REMARK: "two kernels instead of one: 'graph.binary' op needs a value along two of its axes at once"
 
 // A result that the first part computes anyway stays with it.
 // CHECK-LABEL: func.func @gather_inside
 // CHECK: %[[A:.*]]:2 = graph.group
-// CHECK-NEXT: graph.unary exp
 // CHECK-NEXT: graph.unary neg
+// CHECK-NEXT: graph.unary exp
 // CHECK-NEXT: graph.yield
 // CHECK: %[[B:.*]] = graph.group(%{{.*}} = %[[A]]#0 : tensor<4xf32>, %{{.*}} = %arg1 : tensor<2xi64>)
 // CHECK-NEXT: graph.gather
@@ -92,6 +93,27 @@ func.func @shared_view(%x: tensor<3x3xf32>, %w: tensor<3xf32>) -> tensor<3x3xf32
     %a4 = graph.expand %a3 : tensor<3x3x1xf32> -> tensor<3x3x3xf32>
     %q = graph.binary mul %a4, %e2 : tensor<3x3x3xf32>
     %s = graph.reduce max %q dims = [2] : tensor<3x3x3xf32> -> tensor<3x3xf32>
+    %0 = graph.binary add %r, %s : tensor<3x3xf32>
+    graph.yield %0 : tensor<3x3xf32>
+  }
+  return %y : tensor<3x3xf32>
+}
+
+// -----
+
+// A product is reduced along two of its dimensions, and what is left of it meets.
+// CHECK-LABEL: func.func @reduced_twice
+// CHECK-COUNT-2: graph.group
+// CHECK-NOT: graph.group
+// KERNEL: kernel.func @reduced_twice_0
+// KERNEL: kernel.func @reduced_twice_1
+func.func @reduced_twice(%x: tensor<3x3xf32>, %w: tensor<3x3x3xf32>) -> tensor<3x3xf32> {
+  %y = graph.group(%a = %x : tensor<3x3xf32>, %b = %w : tensor<3x3x3xf32>) -> tensor<3x3xf32> {
+    %a1 = graph.reshape %a : tensor<3x3xf32> -> tensor<3x3x1xf32>
+    %a2 = graph.expand %a1 : tensor<3x3x1xf32> -> tensor<3x3x3xf32>
+    %p = graph.binary mul %a2, %b : tensor<3x3x3xf32>
+    %r = graph.reduce max %p dims = [1] : tensor<3x3x3xf32> -> tensor<3x3xf32>
+    %s = graph.reduce max %p dims = [2] : tensor<3x3x3xf32> -> tensor<3x3xf32>
     %0 = graph.binary add %r, %s : tensor<3x3xf32>
     graph.yield %0 : tensor<3x3xf32>
   }

@@ -57,8 +57,9 @@ def SplitGroupsPass : Pass<"zyx-split-groups", "::mlir::func::FuncOp"> {
   let summary = "Make two kernels of a group that is none";
   let description = [{
     A group whose views of what it computes meet along different axes, or that gathers from what it
-    computes, may be no single iteration space. One of the values that are viewed is then stored by a
-    group of its own, with a remark of the category `zyx-search`, and both parts are looked at again.
+    computes, may be no single iteration space. One of the values that are viewed, or else reduced, is
+    then stored by a group of its own, with a remark of the category `zyx-search`, and both parts are
+    looked at again.
 
     ```mlir
     %y = graph.group(%a = %x : tensor<4xf32>, %b = %i : tensor<2xi64>) -> tensor<2xf32> {
