@@ -57,8 +57,6 @@ struct PackWeights : zyx::schedule::impl::PackWeightsPassBase<PackWeights> {
 
 } // namespace
 
-static std::optional<int64_t> constantOf(AffineExpr expr) { return BlockAttr::constant(expr); }
-
 /// A plain matrix in an argument: of the type of the sums, or of a narrow one that a matrix unit takes.
 std::optional<RightFactor> WeightPacker::find() {
   ScheduleAttr schedule = func.getScheduleAttr();
@@ -89,7 +87,7 @@ std::optional<RightFactor> WeightPacker::find() {
       !llvm::all_of(found.load.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); }))
     return std::nullopt;
   BlockAttr block = found.view.getMap().front();
-  if (!constantOf(block.getOffset()) || !llvm::all_of(block.getStrides(), constantOf) ||
+  if (!BlockAttr::constant(block.getOffset()) || !llvm::all_of(block.getStrides(), BlockAttr::constant) ||
       found.view.getType().getShape() != cast<RankedTensorType>(dot.getRhs().getType()).getShape())
     return std::nullopt;
   ArrayRef<int64_t> shape = found.view.getType().getShape();
@@ -186,8 +184,8 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
     return BlockAttr::get(func.getContext(), extents, block.getStrides(), block.getOffset() + by,
                           block.getValidLow(), block.getValidHigh());
   };
-  int64_t from = first * panels.width, across = *constantOf(matrix.getStrides()[1]);
-  int64_t panelElements = *constantOf(whole.front().getStrides()[1]);
+  int64_t from = first * panels.width, across = *BlockAttr::constant(matrix.getStrides()[1]);
+  int64_t panelElements = *BlockAttr::constant(whole.front().getStrides()[1]);
   panels.columns = std::min(panels.columns - from, count * panels.width);
   SmallVector<int64_t> shape = panels.shape(), rows = {panels.depth, panels.columns};
 

@@ -26,7 +26,8 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
   --bind=SYMBOL=VALUE  the value of a symbol in the entry's types; once for each symbol
   --target=TARGET      the machine: "cpu" (default), or "c" (C code by the system's compiler)
   --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
-                       "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4" or "aarch64"
+                       "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4",
+                       "sapphirerapids" or "aarch64"
   -o FILE, --output=FILE
                        where to write; by default beside the input with the suffix .zyxa, and
                        texts to the standard output
