@@ -69,7 +69,7 @@ def program(width=768, layers=12, heads=12, vocabulary=50257, positions=128):
     return graph.text(graph.contract(norm(x, "ln_f"), graph.permute(known["wte.weight"], 1, 0)))
 
 
-def write_weights(path, positions, vocabulary, seed, tensors):
+def write_weights(path, positions, vocabulary, seed, factor, tensors):
     """As safetensors, with the tokens. Each tensor is cut from one table of normal numbers, from a
     random place on: a hundred million drawn one by one would take minutes."""
     generator = random.Random(seed)
@@ -86,7 +86,7 @@ def write_weights(path, positions, vocabulary, seed, tensors):
     add("tokens", "I64", [positions], array.array("q", tokens).tobytes())
     for name, shape, mean, spread in tensors:
         count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        scaled = array.array("f", (mean + spread * value for value in table)).tobytes()
+        scaled = array.array("f", (mean + factor * spread * value for value in table)).tobytes()
         begin = 4 * generator.randrange(len(table))
         copies = (begin + 4 * count) // len(scaled) + 1
         add(name, "F32", shape, (scaled * copies)[begin:begin + 4 * count])
@@ -109,6 +109,8 @@ def main():
     parser.add_argument("--vocabulary", type=int, default=50257)
     parser.add_argument("--positions", type=int, default=128)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--spread", type=float, default=1,
+                        help="a factor of what weights are drawn with; narrow models need more to say different things")
     options = parser.parse_args()
     if options.width % options.heads:
         parser.error(f"{options.heads} heads do not divide a width of {options.width}")
@@ -117,7 +119,7 @@ def main():
     options.program.write_text(program(heads=options.heads, **size))
     if options.weights:
         write_weights(options.weights, options.positions, options.vocabulary, options.seed,
-                      weights(**size))
+                      options.spread, weights(**size))
 
 
 if __name__ == "__main__":

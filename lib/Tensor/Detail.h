@@ -30,6 +30,19 @@ inline Tensor constantLike(const Tensor &x, double value, DType dtype, const Pla
 /// Whether a number is an element of a dtype without a change but rounding: finite ones stay finite.
 bool isRepresentable(double value, DType dtype);
 
+/// While it lives, this thread calls a function of the user to see what it builds; that is used more than once.
+class CaptureScope {
+public:
+  CaptureScope() { ++depth; }
+  ~CaptureScope() { --depth; }
+  CaptureScope(const CaptureScope &) = delete;
+  CaptureScope &operator=(const CaptureScope &) = delete;
+  static bool isOpen() { return depth != 0; }
+
+private:
+  static inline thread_local int depth = 0;
+};
+
 [[noreturn]] void refuse(const std::string &message, const Place &where);
 /// The dimension from the front; throws where there is none.
 int64_t dimension(int64_t dim, int64_t rank, std::string_view function, const Place &where);

@@ -35,6 +35,7 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
       std::vector<Tensor> placeholders;
       for (const Tensor &argument : arguments)
         placeholders.push_back(valueOrThrow(state->addPlaceholder(argument.type()), where));
+      const CaptureScope capture;
       const std::vector<Tensor> results = contents->function(placeholders);
       for (const Tensor &result : results)
         if (!result)

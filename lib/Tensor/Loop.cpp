@@ -9,9 +9,26 @@
 using namespace zyx;
 using namespace zyx::detail;
 
-/// What depends on the placeholders becomes the body, with the constants that it needs; values that it reads besides
-/// are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop that is
-/// built again is the same one.
+/// What only tells how an operand is read: it fuses into what reads it, where it would be a copy of a value if it stood
+/// outside of the loop.
+static bool isView(Op op) {
+  switch (op) {
+  case Op::Reshape:
+  case Op::Expand:
+  case Op::Permute:
+  case Op::Flip:
+  case Op::Pad:
+  case Op::Window:
+  case Op::Cast:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// What depends on the placeholders becomes the body, with the constants and views that it needs; values that it reads
+/// besides are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop
+/// that is built again is the same one.
 Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<const Tensor> operands,
                                         std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                         const Place &where) {
@@ -77,7 +94,7 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
       [&](NodeId id) {
         if (!status.isOk() || copies.contains(id))
           return false;
-        if (depends.at(id) || (states[id].isConstant && !states[id].value))
+        if (depends.at(id) || (!states[id].value && (states[id].isConstant || isView(graph.node(id).op))))
           return true;
         outside.push_back(id);
         addInput(id);
@@ -119,6 +136,7 @@ static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<
   for (const Tensor &value : initial)
     carried.push_back(valueOrThrow(state->addPlaceholder(value.type()), where));
   placeholders.insert(placeholders.end(), carried.begin(), carried.end());
+  const CaptureScope capture;
   const std::vector<Tensor> next = body(trip, carried);
   if (next.size() != initial.size())
     refuse("loop: the body makes " + std::to_string(next.size()) + " values of " + std::to_string(initial.size()),

@@ -16,6 +16,10 @@ using namespace zyx;
 using namespace zyx::detail;
 
 Tensor Generator::next(Place where) {
+  if (CaptureScope::isOpen())
+    refuse("Generator: a seed that is drawn by a captured function would be the same one each time; take it as an "
+           "argument",
+           where);
   const uint64_t key = mixBits(mixBits(seed) + ++count * splitMixStep);
   return Tensor::from(std::span<const uint64_t>(&key, 1), {}, where);
 }

@@ -43,8 +43,8 @@ public:
   Parameter weight;
 };
 
-/// In training, dropout() with a new seed at each call; else nothing. Copies draw from one Generator, which is no
-/// part of the state.
+/// In training, dropout() with a new seed at each call, which is none of a function that is captured; else nothing.
+/// Copies draw from one Generator, which is no part of the state.
 class Dropout : public Module {
 public:
   Dropout(double probability, uint64_t seed, Place where = Place::current());

@@ -15,7 +15,8 @@ namespace zyx {
 class Generator {
 public:
   explicit Generator(uint64_t seed) : seed(seed) {}
-  /// A leaf that differs from those before it, in the current context.
+  /// A leaf that differs from those before it, in the current context. Refused in functions of a Jit and in bodies of
+  /// loops, which would have the same seed each time.
   Tensor next(Place where = Place::current());
 
 private:

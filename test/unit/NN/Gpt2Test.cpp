@@ -8,6 +8,8 @@
 
 #include "../Tensor/TensorFixture.h"
 
+#include <set>
+
 using namespace zyx;
 using namespace zyx::test;
 using testing::HasSubstr;
@@ -19,11 +21,11 @@ NamedTensors weights() {
   constexpr int64_t width = 16;
   nn::Draws draws(3);
   NamedTensors all;
-  auto add = [&](const std::string &name, Shape shape, double mean) {
-    all[name] = draws.normal(std::move(shape), mean, 0.2);
+  auto add = [&](const std::string &name, Shape shape, double mean, double deviation = 0.2) {
+    all[name] = draws.normal(std::move(shape), mean, deviation);
   };
   auto linear = [&](const std::string &name, int64_t in, int64_t out) {
-    add(name + ".weight", {in, out}, 0);
+    add(name + ".weight", {in, out}, 0, 0.4);
     add(name + ".bias", {out}, 0);
   };
   auto norm = [&](const std::string &name) {
@@ -31,7 +33,7 @@ NamedTensors weights() {
     add(name + ".bias", {width}, 0);
   };
   add("wte.weight", {37, width}, 0);
-  add("wpe.weight", {24, width}, 0);
+  add("wpe.weight", {24, width}, 0, 1);
   for (const std::string block : {"h.0.", "h.1."}) {
     norm(block + "ln_1");
     linear(block + "attn.c_attn", width, 3 * width);
@@ -64,6 +66,8 @@ TEST_P(Gpt2Test, DecodesWithACacheWhatItDecodesAnew) {
   }
   const std::vector<int64_t> decoded = model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), count).to<int64_t>();
   EXPECT_EQ(decoded, std::vector<int64_t>(tokens.begin() + prompt.size(), tokens.end()));
+  // Not one token again and again.
+  EXPECT_GT(std::set<int64_t>(decoded.begin(), decoded.end()).size(), 2u);
   EXPECT_EQ(model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), 1).to<int64_t>(),
             std::vector<int64_t>{decoded[0]});
 }
@@ -80,7 +84,7 @@ TEST(Gpt2, LogitsAreThoseOfTheInterpreter) {
   }
   ASSERT_EQ(found[0].size(), 5u * 37);
   for (size_t i = 0; i < found[0].size(); ++i)
-    EXPECT_NEAR(found[0][i], found[1][i], 2e-5) << i;
+    EXPECT_NEAR(found[0][i], found[1][i], 5e-5) << i;
 }
 
 TEST(Gpt2, WeightsAreRefusedWhereOneIsMissing) {

@@ -50,11 +50,15 @@ TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
       expectSame(found[0], rowsOf(all, from, to), "rows from " + std::to_string(from));
     }
     EXPECT_EQ(step.numCaptures(), 2u);
-    // There is room for one row more, and not for two; nor in front of the first one.
-    EXPECT_FALSE(std::isnan(floats(module.extend(rowsOf(x, 0, 1), cache, number(6)).output)[0]));
-    EXPECT_TRUE(std::isnan(floats(module.extend(rowsOf(x, 0, 1), cache, number(7)).output)[0]));
-    EXPECT_TRUE(std::isnan(floats(module.extend(rowsOf(x, 0, 2), cache, number(6)).output)[0]));
-    EXPECT_TRUE(std::isnan(floats(module.extend(rowsOf(x, 0, 1), cache, number(-1)).output)[0]));
+    // There is room for one row more, and not for three; nor in front of the first one.
+    auto isLost = [&](int64_t from, int64_t rows) {
+      return std::isnan(floats(step({rowsOf(x, 0, rows), cache.keys, cache.values, number(from)})[0])[0]);
+    };
+    EXPECT_FALSE(isLost(6, 1));
+    EXPECT_TRUE(isLost(7, 1));
+    EXPECT_TRUE(isLost(-1, 1));
+    EXPECT_TRUE(isLost(5, 3));
+    EXPECT_EQ(step.numCaptures(), 2u);
   }
 }
 

@@ -76,6 +76,16 @@ TEST_P(LoopTest, LoopsLieInLoopsAndInJits) {
   EXPECT_EQ(sums.numCaptures(), 1u);
 }
 
+TEST_P(LoopTest, ViewsOfWhatIsReadAreNoCopies) {
+  // The operands of a product are expanded: outside of the loop, that of the weights would have 16 MiB.
+  const Tensor w = Tensor::full({256, 256}, 0.25).detach(), x = Tensor::ones({64, 256}).detach();
+  const Tensor found = loop(2, std::vector{x}, [&](const Tensor &, std::span<const Tensor> now) {
+    return std::vector{matmul(now[0], w.transpose())};
+  })[0];
+  EXPECT_EQ(floats(found)[0], 64 * 64);
+  EXPECT_LT(context.counters().peakBytes, 2u << 20);
+}
+
 TEST_P(LoopTest, HasAGradient) {
   expectGradients(
       [](const std::vector<Tensor> &x) {
