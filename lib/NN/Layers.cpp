@@ -61,7 +61,7 @@ Tensor Embedding::operator()(const Tensor &positions, Place where) const {
 }
 
 Dropout::Dropout(double probability, uint64_t seed, Place where)
-    : probability(probability), seeds(std::make_shared<Generator>(seed)) {
+    : probability(probability), seeds(addGenerator("seeds", seed, where)) {
   if (!(probability >= 0 && probability <= 1))
     throw Error(Status::invalidArgument("Dropout: " + std::to_string(probability) + " is no probability"), where);
 }

@@ -15,6 +15,7 @@ using namespace zyx::nn;
 struct Module::Node {
   bool training = true;
   Parameters parameters, buffers;
+  std::vector<std::pair<std::string, std::shared_ptr<Generator>>> generators;
   std::vector<std::pair<std::string, std::shared_ptr<Node>>> children;
 
   /// Each once, however many modules share it.
@@ -24,6 +25,13 @@ struct Module::Node {
         into.push_back({prefix + own.name, own.parameter});
     for (const auto &[name, child] : children)
       child->collect(which, prefix + name + ".", into);
+  }
+  void collectGenerators(const std::string &prefix,
+                         std::vector<std::pair<std::string, std::shared_ptr<Generator>>> &into) const {
+    for (const auto &[name, generator] : generators)
+      into.emplace_back(prefix + name, generator);
+    for (const auto &[name, child] : children)
+      child->collectGenerators(prefix + name + ".", into);
   }
   Parameters everything() const {
     Parameters all;
@@ -42,6 +50,8 @@ struct Module::Node {
       for (const NamedParameter &named : *own)
         isTaken |= named.name == name;
     for (const auto &[other, child] : children)
+      isTaken |= other == name;
+    for (const auto &[other, generator] : generators)
       isTaken |= other == name;
     if (isTaken)
       throw Error(Status::invalidArgument("module: there are two parameters or children of the name '" + name + "'"), where);
@@ -62,6 +72,11 @@ Parameter Module::addBuffer(std::string name, const Tensor &first, Place where) 
   return node->buffers.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
 }
 
+std::shared_ptr<Generator> Module::addGenerator(std::string name, uint64_t seed, Place where) {
+  node->expectFree(name, where);
+  return node->generators.emplace_back(std::move(name), std::make_shared<Generator>(seed)).second;
+}
+
 void Module::adopt(std::string name, const Module &child, const Place &where) {
   node->expectFree(name, where);
   node->children.emplace_back(std::move(name), child.node);
@@ -76,6 +91,12 @@ Parameters Module::parameters() const {
 Parameters Module::buffers() const {
   Parameters all;
   node->collect(&Node::buffers, "", all);
+  return all;
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<Generator>>> Module::generators() const {
+  std::vector<std::pair<std::string, std::shared_ptr<Generator>>> all;
+  node->collectGenerators("", all);
   return all;
 }
 

@@ -307,17 +307,41 @@ Status Executor::runNow(std::span<uint64_t> nanoseconds) {
 
 Status Executor::run() { return runNow({}); }
 
+/// How often each command runs: 0 where data says it.
+static std::vector<uint64_t> passesOf(std::span<const artifact::Command> commands) {
+  std::vector<uint64_t> passes(commands.size(), 1);
+  for (size_t i = 0; i < commands.size(); ++i)
+    if (const auto *loop = std::get_if<artifact::Loop>(&commands[i].action))
+      for (size_t inside = i + 1; inside <= i + loop->body; ++inside)
+        passes[inside] *= loop->count ? 0 : static_cast<uint64_t>(std::max<int64_t>(loop->trips, 0));
+  return passes;
+}
+
 Result<std::vector<CommandTime>> Executor::profile() {
   const auto &commands = artifact().commands;
   std::vector<uint64_t> nanoseconds(commands.size());
   ZYX_RETURN_IF_ERROR(runNow(nanoseconds));
+  const std::vector<uint64_t> passes = passesOf(commands);
   std::vector<CommandTime> times;
   for (size_t i = 0; i < commands.size(); ++i) {
     static constexpr const char *names[] = {"launch", "copy", "fill", "loop"};
+    CommandTime &time = times.emplace_back();
+    time.name = names[commands[i].action.index()];
+    time.nanoseconds = nanoseconds[i];
     const auto *launch = std::get_if<artifact::Launch>(&commands[i].action);
-    times.push_back(
-        {launch ? artifact().kernels[launch->kernel].name : names[commands[i].action.index()],
-         nanoseconds[i]});
+    if (launch)
+      time.name = artifact().kernels[launch->kernel].name;
+    // An init that need not run.
+    if (i < artifact().numInitCommands && nanoseconds[i] == 0)
+      continue;
+    if (launch) {
+      time.flops = launch->flops * passes[i];
+      time.bytes = launch->bytes * passes[i];
+    } else if (const auto *copy = std::get_if<artifact::Copy>(&commands[i].action)) {
+      time.bytes = 2 * copy->size * passes[i];
+    } else if (const auto *fill = std::get_if<artifact::Fill>(&commands[i].action)) {
+      time.bytes = fill->size * passes[i];
+    }
   }
   return times;
 }

@@ -4,9 +4,11 @@
 //===----------------------------------------------------------------------===//
 // From nodes to values: what has to be computed becomes a program, which is compiled once.
 //===----------------------------------------------------------------------===//
+#include "ProfileLog.h"
 #include "State.h"
 
 #include "zyx/Reference/Reference.h"
+#include "zyx/Session/Progress.h"
 
 #include <algorithm>
 
@@ -69,8 +71,12 @@ Result<State::Program *> State::compile(const graph::Graph &captured, const Hash
   if (!device) {
     program.interpreted = captured;
   } else {
-    ZYX_ASSIGN_OR_RETURN(const session::Compiled compiled, session.compile(captured, {.target = options.device}));
-    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
+    session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
+    session.observers.progress = line.callback();
+    const Result<session::Compiled> compiled = session.compile(captured, {.target = options.device});
+    session.observers.progress = nullptr;
+    ZYX_RETURN_IF_ERROR(compiled.status());
+    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled->output));
     for (const artifact::Command &command : artifact.commands)
       program.launches += std::holds_alternative<artifact::Launch>(command.action);
     program.bytes = artifact.arenaSize + artifact.keptSize;
@@ -90,8 +96,13 @@ Result<State::Buffers> State::allocate(std::span<const TensorType> types) {
 
 Status State::execute(Program &program, const Buffers &inputs, const Buffers &outputs) {
   ++counted.runs;
-  if (!program.executor)
-    return interpret(program, inputs, outputs);
+  if (!program.executor) {
+    const uint64_t begin = Trace::now();
+    const Status status = interpret(program, inputs, outputs);
+    for (const auto &log : profiles)
+      log->addEvaluation(&program, begin);
+    return status;
+  }
   runtime::Executor &executor = *program.executor;
   Status status;
   for (size_t i = 0; status.isOk() && i < inputs.size(); ++i)
@@ -102,12 +113,20 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
     bytes += outputs[i]->size();
   }
   if (status.isOk())
-    status = executor.run();
+    status = profiles.empty() ? executor.run() : runProfiled(program);
   // What was bound belongs to its tensors alone.
   executor.release();
   counted.launches += program.launches;
   counted.peakBytes = std::max(counted.peakBytes, bytes);
   return status;
+}
+
+Status State::runProfiled(Program &program) {
+  const uint64_t begin = Trace::now();
+  ZYX_ASSIGN_OR_RETURN(const std::vector<runtime::CommandTime> times, program.executor->profile());
+  for (const auto &log : profiles)
+    log->add(&program, begin, program.executor->artifact(), times);
+  return Status::ok();
 }
 
 Status State::interpret(const Program &program, const Buffers &inputs, const Buffers &outputs) {

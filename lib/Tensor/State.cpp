@@ -2,8 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ProfileLog.h"
 #include "State.h"
 
+#include "zyx/Base/Debug.h"
 #include "zyx/Graph/Gradient.h"
 #include "zyx/Runtime/MemoryPool.h"
 
@@ -20,7 +22,15 @@ using zyx::runtime::Buffer;
 static constexpr std::string_view interpreter = "reference";
 
 State::State(ContextOptions options)
-    : options(std::move(options)), session({.cacheFolder = this->options.cacheFolder}) {}
+    : options(std::move(options)), session({.cacheFolder = this->options.cacheFolder}) {
+  if (isDebugged(DebugTopic::Timing))
+    profiles.push_back(timing = std::make_shared<ProfileLog>(/*tracesRuns=*/false));
+}
+
+State::~State() {
+  if (timing)
+    printProfile(*timing, peak());
+}
 
 Result<std::shared_ptr<State>> State::create(ContextOptions options) {
   std::shared_ptr<State> state(new State(std::move(options)));
@@ -282,6 +292,25 @@ ContextCounters State::counters() {
   counted.liveNodes = numLive;
   counted.nodes = graph.size();
   return counted;
+}
+
+void State::beginProfile(std::shared_ptr<ProfileLog> log) {
+  std::lock_guard lock(mutex);
+  profiles.push_back(std::move(log));
+  session.observers.trace = &profiles.back()->trace;
+}
+
+void State::endProfile(const std::shared_ptr<ProfileLog> &log) {
+  std::lock_guard lock(mutex);
+  std::erase(profiles, log);
+  session.observers.trace = profiles.empty() ? nullptr : &profiles.back()->trace;
+}
+
+std::optional<runtime::Peak> State::peak() {
+  std::lock_guard lock(mutex);
+  if (!measuredPeak && device)
+    measuredPeak = device->measurePeak();
+  return measuredPeak;
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,8 @@ namespace zyx::detail {
 using graph::NodeId;
 using graph::Op;
 
+class ProfileLog;
+
 /// What a tensor refers to. The slot says which node of the state's graph it is, which changes when the
 /// graph is rebuilt.
 struct Handle {
@@ -40,6 +42,7 @@ struct Handle {
 class State : public std::enable_shared_from_this<State> {
 public:
   static Result<std::shared_ptr<State>> create(ContextOptions options);
+  ~State();
   /// That of new tensors on this thread; throws where none can be made.
   static std::shared_ptr<State> current(const Place &where);
   /// That of the innermost ContextScope of this thread, or none.
@@ -61,6 +64,9 @@ public:
   bool isRealized(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor);
   ContextCounters counters();
+  /// What is behind tensors, and what the compiler makes of it in a phase, in the language of Graphviz.
+  Result<std::string> draw(std::span<const Tensor> tensors);
+  Result<std::string> drawProgram(std::span<const Tensor> tensors, const std::string &phase);
 
   /// What jit() keeps of a function for one set of argument types.
   struct Plan {
@@ -82,6 +88,10 @@ public:
                                    std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                    const Place &where);
 
+  void beginProfile(std::shared_ptr<ProfileLog> log);
+  void endProfile(const std::shared_ptr<ProfileLog> &log);
+  /// Of the device, measured once.
+  std::optional<runtime::Peak> peak();
   void beginTape();
   void endTape();
   void release(uint32_t slot);
@@ -136,6 +146,7 @@ private:
   using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
   Result<Buffers> allocate(std::span<const TensorType> types);
   Status execute(Program &program, const Buffers &inputs, const Buffers &outputs);
+  Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
   Status realizeLocked(std::span<const Tensor> tensors);
   /// Rebuilds the graph where most of its nodes are dead.
@@ -162,6 +173,11 @@ private:
     size_t operator()(const Hash128 &hash) const { return hash.low; }
   };
   std::unordered_map<Hash128, Program, Low> programs;
+  /// All are told of each run.
+  std::vector<std::shared_ptr<ProfileLog>> profiles;
+  /// Of all that the context does, where ZYX_DEBUG asks for it; printed at the end.
+  std::shared_ptr<ProfileLog> timing;
+  std::optional<runtime::Peak> measuredPeak;
   ContextCounters counted;
 };
 

@@ -9,9 +9,9 @@
 
 #include "zyx/Base/Config.h"
 #include "zyx/Base/Trace.h"
+#include "zyx/Session/Progress.h"
 
 #include <cstdio>
-#include <functional>
 #include <string>
 
 namespace zyx::tools {
@@ -39,34 +39,10 @@ int runTool(const char *name, const char *help, Result<Options> options,
   return 1;
 }
 
-/// When `--progress` shows how far a compilation is.
-enum class ProgressMode {
-  /// Where the standard error is a terminal, once a second has passed.
-  Auto,
-  Always,
-  Never,
-};
-/// "auto", "always", "never".
+using session::ProgressLine;
+using session::ProgressMode;
+/// "auto", "always", "never", as `--progress` says them.
 Result<ProgressMode> parseProgressMode(std::string_view name);
-
-/// A line on the standard error that is written over by the next one; where that is no terminal,
-/// lines follow each other. The destructor wipes it.
-class ProgressLine {
-public:
-  explicit ProgressLine(ProgressMode mode);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine &) = delete;
-  ProgressLine &operator=(const ProgressLine &) = delete;
-
-  /// Of a stage, how many of `total` kernels are done; 0 of 0 where they are not counted.
-  void show(std::string_view stage, size_t done, size_t total);
-  std::function<void(std::string_view, size_t, size_t)> callback();
-
-private:
-  ProgressMode mode;
-  bool isTerminal, isShown = false;
-  uint64_t begin = Trace::now(), latest = 0;
-};
 
 /// Writes a trace for Perfetto; does nothing where `path` is empty.
 Status writeTrace(const Trace &trace, const std::string &path);

@@ -40,7 +40,7 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
   --time               print the time of each stage, the number of kernels and the size
   --remarks            print what the compiler chose
   --trace=FILE         write what took how long as JSON for Perfetto or chrome://tracing
-  --progress=WHEN      show how far the compilation is: auto (in a terminal, after a second; default),
+  --progress=WHEN      show how far the compilation is: auto (in a terminal, after 0.5 s; default),
                        always or never
   --quiet              the same as --progress=never
   --help               print this text

@@ -54,7 +54,7 @@ Measuring:
   --remarks                 print what the compiler chose
   --trace=FILE              write what took how long, of the compilation and of every launch, as JSON
                             for Perfetto or chrome://tracing
-  --progress=WHEN           show how far a compilation is: auto (in a terminal, after a second; default),
+  --progress=WHEN           show how far a compilation is: auto (in a terminal, after 0.5 s; default),
                             always or never
   --quiet                   the same as --progress=never
 

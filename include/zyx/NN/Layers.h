@@ -44,7 +44,7 @@ public:
 };
 
 /// In training, dropout() with a new seed at each call, which is none of a function that is captured; else nothing.
-/// Copies draw from one Generator, which is no part of the state.
+/// Copies draw from one Generator, named "seeds".
 class Dropout : public Module {
 public:
   Dropout(double probability, uint64_t seed, Place where = Place::current());

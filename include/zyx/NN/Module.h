@@ -6,6 +6,7 @@
 #define ZYX_NN_MODULE_H
 
 #include "zyx/Tensor/Parameter.h"
+#include "zyx/Tensor/Random.h"
 
 #include <concepts>
 #include <functional>
@@ -30,7 +31,9 @@ public:
   Parameters parameters() const;
   /// What a module keeps besides, and no optimizer moves: running means and the like.
   Parameters buffers() const;
-  /// Values of both by those names.
+  /// Of random numbers, which are no part of state() either: what trains on saves them (Training).
+  std::vector<std::pair<std::string, std::shared_ptr<Generator>>> generators() const;
+  /// Values of parameters and buffers by those names.
   NamedTensors state() const;
   /// Takes all values. Refuses what is missing, superfluous or of another type, and then
   /// changes nothing.
@@ -48,6 +51,7 @@ protected:
   /// Declares a parameter that begins with this value. A name has no dots and is taken once.
   Parameter add(std::string name, const Tensor &first, Place where = Place::current());
   Parameter addBuffer(std::string name, const Tensor &first, Place where = Place::current());
+  std::shared_ptr<Generator> addGenerator(std::string name, uint64_t seed, Place where = Place::current());
   /// Declares a child, which is returned.
   template <std::derived_from<Module> M>
   M add(std::string name, M child, Place where = Place::current()) {

@@ -9,6 +9,7 @@
 #include "zyx/Runtime/Queue.h"
 #include "zyx/Runtime/ThreadPool.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,12 @@ struct DeviceOptions {
   bool oversubscribe = false;
 };
 
+/// What a machine reaches at best, per second: operations of f32, a multiplication and an addition being
+/// two, and bytes that come from memory.
+struct Peak {
+  double flops = 0, bytes = 0;
+};
+
 /// A machine that runs programs: its memory, its queue, its loader. Calls from several threads are
 /// safe.
 class Device {
@@ -38,6 +45,9 @@ public:
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive
   /// the program.
   virtual Result<std::shared_ptr<Program>> load(artifact::Artifact artifact) = 0;
+  /// Measured on all its threads, in some 50 ms of a machine that does nothing else; none where that
+  /// is not done.
+  virtual std::optional<Peak> measurePeak() { return std::nullopt; }
 };
 
 /// "cpu" and "c" run the compiler's machine code and its C code, both on the host. NotFound for

@@ -17,6 +17,9 @@ struct CommandTime {
   /// The kernel's name, "copy", "fill" or "loop".
   std::string name;
   uint64_t nanoseconds = 0;
+  /// What it does in all passes: operations that it counts, bytes of the buffers that it touches. 0 where
+  /// that is not known, as in a loop whose trips are data.
+  uint64_t flops = 0, bytes = 0;
 };
 
 /// Runs a program again and again: owns the arena and what is kept from run to run, and binds memory to

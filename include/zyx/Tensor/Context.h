@@ -27,6 +27,8 @@ struct ContextOptions {
   /// Whether operands of two dtypes of one kind become the smallest one that holds both (docs/tensors.md,
   /// "Dtypes"); else they are refused.
   bool promote = true;
+  /// Whether compilations of more than half a second are shown, where the standard error is a terminal.
+  bool progress = true;
 };
 
 /// What a context did so far, and what it holds.
@@ -58,6 +60,7 @@ public:
 
 private:
   friend class Tensor;
+  friend class Profile;
   friend class Tape;
   friend class ContextScope;
   explicit Context(std::shared_ptr<detail::State> state) : state(std::move(state)) {}

@@ -9,6 +9,8 @@
 
 #include "zyx/Tensor/Tensor.h"
 
+#include <array>
+
 namespace zyx {
 
 /// Makes seeds: one for each draw. Not thread-safe.
@@ -18,6 +20,10 @@ public:
   /// A leaf that differs from those before it, in the current context. Refused in functions of a Jit and in bodies of
   /// loops, which would have the same seed each time.
   Tensor next(Place where = Place::current());
+
+  /// What the next seed depends on: the seed of this one, and how many it made.
+  std::array<uint64_t, 2> state() const { return {seed, count}; }
+  void restore(std::array<uint64_t, 2> state) { seed = state[0], count = state[1]; }
 
 private:
   uint64_t seed, count = 0;

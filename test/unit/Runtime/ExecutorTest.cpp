@@ -356,6 +356,26 @@ TEST_F(ExecutorTest, LoopsAllocateNothingAndTakeTheirTime) {
   EXPECT_EQ(read<float>(1, 4)[0], 4096);
 }
 
+TEST_F(ExecutorTest, CountsTheWorkOfAllPasses) {
+  for (bool counted : {false, true}) {
+    Artifact artifact = loopArtifact(counted);
+    auto &launch = std::get<artifact::Launch>(artifact.commands[7].action);
+    launch.flops = 8;
+    launch.bytes = 32;
+    make(artifact);
+    const int64_t n = 4;
+    ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+    ASSERT_TRUE(executor->setInput(1, std::as_bytes(std::span(&n, 1))).isOk());
+    const std::vector<CommandTime> times = *executor->profile();
+    EXPECT_EQ(times[0].bytes, 16u);
+    // Of the outer loop 4 passes, or as many as data says; of the inner one 3.
+    EXPECT_EQ(times[5].bytes, counted ? 0u : 4 * 2 * 16u);
+    EXPECT_EQ(times[7].flops, counted ? 0u : 12 * 8u);
+    EXPECT_EQ(times[7].bytes, counted ? 0u : 12 * 32u);
+    EXPECT_EQ(times[3].flops + times[3].bytes, 0u);
+  }
+}
+
 TEST(ExecutorFillTest, RepeatsPatternsOfEverySize) {
   auto device = *createDevice("cpu", {.threads = 1});
   for (uint8_t size : {1, 2, 4, 8}) {

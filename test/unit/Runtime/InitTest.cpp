@@ -38,7 +38,7 @@ Artifact withInit() {
   a.arenaSize = 16;
   a.keptSize = 80;
   a.constants.clear();
-  a.commands = {{Launch{1, {{1, 0}, {3, 0}}, {4, 1, 1}, {2, 1}}, {}},
+  a.commands = {{Launch{1, {{1, 0}, {3, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
                 {Launch{0, {{3, 0}, {3, 0}, {4, 0}}, {4, 1, 1}, {}}, {0}},
                 {Launch{0, {{0, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
   a.numInitCommands = 2;
@@ -119,6 +119,8 @@ TEST_F(InitTest, TakesNoTimeInLaterRuns) {
   EXPECT_EQ(timeOfInit(*executor->profile()), 0u);
   set(*executor, 1, {1, 2, 3, 5});
   EXPECT_GT(timeOfInit(*executor->profile()), 0u);
+  EXPECT_EQ((*first)[0].bytes, 16u);
+  EXPECT_EQ((*second)[0].bytes, 0u);
 }
 
 TEST_F(InitTest, RunsAgainWhereAnotherProgramWritesTheWeight) {

@@ -48,6 +48,10 @@ std::unique_ptr<HostReplay> recordHost(const artifact::Artifact &artifact,
                                        std::span<const artifact::KernelFunction> functions,
                                        ThreadPool &threads, Queue &queue);
 
+/// Multiplies and adds in registers, and reads memory that no cache holds, on all of the threads.
+/// None where there is no memory for that.
+std::optional<Peak> measureHostPeak(ThreadPool &threads);
+
 Result<std::shared_ptr<Device>> createHostDevice(std::string name, const DeviceOptions &options);
 
 } // namespace zyx::runtime

@@ -35,6 +35,7 @@ public:
         submissions(std::move(submissions)) {}
 
   Queue &queue() override { return *submissions; }
+  std::optional<Peak> measurePeak() override { return measureHostPeak(*threads); }
 
 private:
   Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {
