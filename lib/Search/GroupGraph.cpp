@@ -101,10 +101,24 @@ GroupGraph::Ops GroupGraph::unite(const Ops &first, const Ops &second) const {
 // Merging
 //===----------------------------------------------------------------------===//
 
-/// Whether a path leads from one group to the other over a third. Such a path stays before the last
-/// op of where it ends.
+/// The last position on paths that end at or before one. They may enter a group behind it and leave
+/// the same group before it.
+unsigned GroupGraph::findEndOfPaths(unsigned end) const {
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Ops &group : members)
+      if (!group.empty() && positions.lookup(group.front()) <= end &&
+          positions.lookup(group.back()) > end) {
+        end = positions.lookup(group.back());
+        grows = true;
+      }
+  }
+  return end;
+}
+
+/// Whether a path leads from one group to the other over a third.
 bool GroupGraph::reachesAround(GroupId from, GroupId to) const {
-  const unsigned end = positions.lookup(members[to].back());
+  const unsigned end = findEndOfPaths(positions.lookup(members[to].back()));
   llvm::DenseSet<GroupId> seen{from};
   SmallVector<GroupId> pending{from};
   while (!pending.empty()) {
@@ -275,6 +289,27 @@ bool GroupGraph::hasContraction(GroupId group) const {
   });
 }
 
+/// Whether each value that the changed groups read, or have no more, is stored by its home or computed
+/// by its readers.
+bool GroupGraph::readsWhatIsThere(const std::map<GroupId, Ops> &touched) const {
+  auto isThere = [&](Operation *op, GroupId reader) {
+    return members[reader].contains(op) || members[getHome(op)].contains(op);
+  };
+  for (const auto &[group, before] : touched) {
+    for (Operation *op : members[group])
+      for (Operation *producer : getProducers(op))
+        if (!isThere(producer, group))
+          return false;
+    for (Operation *op : before)
+      if (!members[group].contains(op))
+        for (Operation *consumer : getConsumers(op))
+          for (GroupId holder : holders.find(consumer)->second)
+            if (!isThere(op, holder))
+              return false;
+  }
+  return true;
+}
+
 /// Clones for one reader. What changed is in \p touched, for undo.
 bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
                            std::map<GroupId, Ops> &touched) {
@@ -286,7 +321,7 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
   removeUnused(getHome(root), touched);
   for (Operation *op : slice.frontier)
     touched.try_emplace(getHome(op), members[getHome(op)]);
-  return llvm::all_of(touched, [&](const auto &entry) {
+  return readsWhatIsThere(touched) && llvm::all_of(touched, [&](const auto &entry) {
     return getLoop(entry.first) ||
            checkGroup(members[entry.first], getOutputs(entry.first)).isOk();
   });
