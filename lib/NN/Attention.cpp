@@ -123,16 +123,20 @@ Tensor MultiheadAttention::joined(const Tensor &heads, const Place &where) const
 //===----------------------------------------------------------------------===//
 
 Tensor MultiheadAttention::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
-  const KeysValues all = repeated(remember(memory, where), where);
-  return joined(scaledDotProductAttention(queries(x, {}, where), all.keys, all.values,
-                                          {.mask = mask, .causal = options.causal}, where),
-                where);
+  return callFor("MultiheadAttention", where, [&] {
+    const KeysValues all = repeated(remember(memory, where), where);
+    return joined(scaledDotProductAttention(queries(x, {}, where), all.keys, all.values,
+                                            {.mask = mask, .causal = options.causal}, where),
+                  where);
+  });
 }
 
 Tensor MultiheadAttention::attend(const Tensor &x, const KeysValues &memory, const Tensor &mask, const Tensor &start,
                                   Place where) const {
-  const KeysValues all = repeated(memory, where);
-  return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where), where);
+  return callFor("MultiheadAttention", where, [&] {
+    const KeysValues all = repeated(memory, where);
+    return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where), where);
+  });
 }
 
 KeysValues MultiheadAttention::cache(Shape batch, int64_t rows, Place where) const {
@@ -158,7 +162,7 @@ Tensor zyx::nn::rotary(const Tensor &x, const Tensor &positions, double base, Pl
     throw Error(Status::invalidArgument("rotary: rows of shape " + toString(x.shape()) + " at positions of shape " +
                                         toString(positions.shape()) + " are not [..., rows, even width] and [rows]"),
                 where);
-  const DType dtype = x.dtype() == DType::F64 ? DType::F64 : DType::F32;
+  const DType dtype = accumulatorType(x.dtype());
   const ContextScope scope(x.context());
   const Tensor turns = (Tensor::arange(0, half, 1, DType::I64, where).cast(dtype, where) *
                         (-2 / static_cast<double>(width) * std::log(base)))

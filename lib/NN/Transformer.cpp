@@ -30,8 +30,10 @@ TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, Draw
       mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
 
 Tensor TransformerBlock::operator()(const Tensor &x, const Tensor &mask, Place where) const {
-  const Tensor rows = attentionNorm(x), y = x + attention(rows, rows, mask, where);
-  return y + mlp(mlpNorm(y));
+  return callFor("TransformerBlock", where, [&] {
+    const Tensor rows = attentionNorm(x), y = x + attention(rows, rows, mask, where);
+    return y + mlp(mlpNorm(y));
+  });
 }
 
 MultiheadAttention::Extended TransformerBlock::extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
@@ -50,9 +52,11 @@ TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions
       mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
 
 Tensor TransformerDecoderBlock::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
-  const Tensor y = x + attention(attentionNorm(x));
-  const Tensor z = y + cross(crossNorm(y), memory, mask, where);
-  return z + mlp(mlpNorm(z));
+  return callFor("TransformerDecoderBlock", where, [&] {
+    const Tensor y = x + attention(attentionNorm(x));
+    const Tensor z = y + cross(crossNorm(y), memory, mask, where);
+    return z + mlp(mlpNorm(z));
+  });
 }
 
 MultiheadAttention::Extended TransformerDecoderBlock::extend(const Tensor &x, const KeysValues &cache,
@@ -76,10 +80,12 @@ TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionO
 }
 
 Tensor TransformerEncoder::operator()(const Tensor &x, const Tensor &mask, Place where) const {
-  Tensor rows = x;
-  for (const TransformerBlock &block : blocks)
-    rows = block(rows, mask, where);
-  return norm(rows);
+  return callFor("TransformerEncoder", where, [&] {
+    Tensor rows = x;
+    for (const TransformerBlock &block : blocks)
+      rows = block(rows, mask, where);
+    return norm(rows);
+  });
 }
 
 std::vector<KeysValues> TransformerEncoder::caches(const Shape &batch, int64_t rows, Place where) const {
@@ -110,10 +116,12 @@ TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionO
 }
 
 Tensor TransformerDecoder::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
-  Tensor rows = x;
-  for (const TransformerDecoderBlock &block : blocks)
-    rows = block(rows, memory, mask, where);
-  return norm(rows);
+  return callFor("TransformerDecoder", where, [&] {
+    Tensor rows = x;
+    for (const TransformerDecoderBlock &block : blocks)
+      rows = block(rows, memory, mask, where);
+    return norm(rows);
+  });
 }
 
 std::vector<KeysValues> TransformerDecoder::caches(const Shape &batch, int64_t rows, Place where) const {

@@ -39,7 +39,7 @@ class MultiheadAttention : public Module {
 public:
   MultiheadAttention(int64_t width, AttentionOptions options, Draws &draws, Place where = Place::current());
   /// To itself.
-  Tensor operator()(const Tensor &x) const { return (*this)(x, x); }
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const { return (*this)(x, x, {}, where); }
   /// Of x to `memory`; the mask expands to [..., heads, rows of x, rows of memory].
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
 

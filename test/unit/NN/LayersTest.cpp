@@ -135,6 +135,10 @@ TEST_P(LayersTest, FailuresNameTheLayerAndTheCall) {
   const nn::Sequential model(nn::LayerNorm(63), linear);
   EXPECT_THAT(refusal([&] { model(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Sequential 1: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, draws)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Mlp: Linear: matmul: ")));
+  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 2}, draws)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("MultiheadAttention: Linear: matmul: ")));
+  EXPECT_THAT(refusal([&] { nn::TransformerBlock(8, {.heads = 2}, draws)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("TransformerBlock: LayerNorm: layerNorm: ")));
   EXPECT_THAT(refusal([&] { nn::Dropout(0.5, 1)(Tensor()); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Dropout: context: there is no tensor in this place")));
   EXPECT_THAT(refusal([&] { nn::RmsNorm(4)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("RmsNorm: rmsNorm: a weight")));
