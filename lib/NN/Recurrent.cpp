@@ -38,6 +38,17 @@ static Tensor piece(const Tensor &all, int64_t i, int64_t hidden) {
   return all.slice({{}, {i * hidden, (i + 1) * hidden}});
 }
 
+Tensor Rnn::operator()(const Tensor &x, Place where) const {
+  const Tensor given = inputs(x, where);
+  Tensor h = zeros(x);
+  std::vector<Tensor> steps;
+  for (int64_t step = 0; step < x.shape()[0]; ++step) {
+    h = (given.select(0, step) + fed(h)).tanh();
+    steps.push_back(h.unsqueeze(0));
+  }
+  return concat(steps, 0, where);
+}
+
 Tensor Gru::operator()(const Tensor &x, Place where) const {
   return callFor("Gru", where, [&] { return run(x, where); });
 }

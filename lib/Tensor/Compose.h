@@ -29,8 +29,12 @@ Tensor keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool k
 Tensor withRoom(const Tensor &x, const Place &where);
 /// f16 and bf16 in f32.
 Tensor wide(const Tensor &x, const Place &where);
-/// log(1 + x) for finite x above -1, without the digits that the sum loses.
-Tensor log1p(const Tensor &x, const Place &where);
+/// A function of x, of floats, that is computed in f32 or f64, in the dtype of x.
+template <typename F>
+Tensor widely(const Tensor &x, std::string_view function, const Place &where, F &&compute) {
+  expectFloat(x, function, where);
+  return compute(wide(x, where)).cast(x.dtype(), where);
+}
 /// Each element is its own position along a dimension.
 Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where,
                    DType dtype = DType::I64);

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -147,6 +148,21 @@ Tensor zyx::convolution(const Tensor &x, const Tensor &filters, const Tensor &bi
   return withBias(sums, bias, x.dtype(), name, where);
 }
 
+Tensor zyx::slidingWindows(const Tensor &x, Dims window, Dims stride, Dims dilation, Place where) {
+  constexpr std::string_view name = "slidingWindows";
+  expectTensor(x, name, where);
+  if (static_cast<int64_t>(window.size()) > x.rank())
+    refuse("slidingWindows: a window of " + std::to_string(window.size()) + " dimensions for a tensor of rank " +
+               std::to_string(x.rank()),
+           where);
+  if (window.empty())
+    return x;
+  const size_t count = window.size();
+  perDimension(window, count, 1, 1, name, "window", where);
+  return windowsOf(x, window, perDimension(stride, count, 1, 1, name, "stride", where),
+                   perDimension(dilation, count, 1, 1, name, "dilation", where), where);
+}
+
 /// A convolution of the spread operand with flipped filters, one step apart.
 Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias,
                                   TransposedConvolutionOptions options, Place where) {
@@ -221,14 +237,30 @@ static Tensor showWindows(const Tensor &x, const Dims &window, const Pool &pool,
   return windowsOf(padded, window, pool.stride, pool.dilation, where);
 }
 
+static double leastOf(DType dtype) {
+  if (isFloat(dtype))
+    return -std::numeric_limits<double>::infinity();
+  return isSignedInteger(dtype) ? -std::ldexp(1.0, static_cast<int>(8 * byteSize(dtype)) - 1) : 0;
+}
+
 Tensor zyx::maxPool(const Tensor &x, Dims window, WindowOptions options, Place where) {
   const Pool pool = poolOf(x, window, options, "maxPool", where);
-  double least = 0;
-  if (isFloat(x.dtype()))
-    least = -std::numeric_limits<double>::infinity();
-  else if (isSignedInteger(x.dtype()))
-    least = -std::ldexp(1.0, static_cast<int>(8 * byteSize(x.dtype())) - 1);
-  return showWindows(x, window, pool, least, where).max(pool.elements, false, where);
+  return showWindows(x, window, pool, leastOf(x.dtype()), where).max(pool.elements, false, where);
+}
+
+Pooled zyx::maxPoolWithPositions(const Tensor &x, Dims window, WindowOptions options, Place where) {
+  const Pool pool = poolOf(x, window, options, "maxPoolWithPositions", where);
+  const At at{where};
+  const Tensor elements = showWindows(x, window, pool, leastOf(x.dtype()), where);
+  const Shape plane(x.shape().end() - static_cast<int64_t>(window.size()), x.shape().end());
+  const int64_t count = std::accumulate(plane.begin(), plane.end(), int64_t(1), std::multiplies<>());
+  Tensor own = positionsIn(x, {count}, 0, where).reshape(plane, where);
+  own = showWindows(expandTo(own, x.shape(), where), window, pool, -1, where);
+  const Tensor best = elements.max(pool.elements, true, where);
+  const Tensor isBest = at(at(elements) == at(best)) | at(at(elements) != at(elements));
+  // What was padded is no element, though it may be as small as all others.
+  const Tensor mine = zyx::where(at(isBest) & at(at(own) >= at(0)), at(own), at(count));
+  return {best.squeeze(pool.elements, where), mine.min(pool.elements, false, where)};
 }
 
 Tensor zyx::avgPool(const Tensor &x, Dims window, AverageOptions options, Place where) {

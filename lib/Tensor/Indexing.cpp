@@ -127,6 +127,51 @@ Tensor zyx::triu(const Tensor &x, int64_t diagonal, Place where) { return triang
 // Copies and pieces
 //===----------------------------------------------------------------------===//
 
+/// From `start` up to `stop` along one dimension.
+static Tensor cut(const Tensor &x, int64_t dim, int64_t start, int64_t stop, const Place &where) {
+  std::vector<Slice> slices(dim + 1);
+  slices[dim] = {start, stop};
+  return x.slice(std::move(slices), where);
+}
+
+Tensor zyx::narrow(const Tensor &x, int64_t dim, int64_t start, int64_t length, Place where) {
+  expectTensor(x, "narrow", where);
+  dim = dimension(dim, x.rank(), "narrow", where);
+  const int64_t extent = x.shape()[dim], from = start < 0 ? start + extent : start;
+  if (from < 0 || length < 0 || from > extent || length > extent - from)
+    refuse("narrow: dimension " + std::to_string(dim) + " of " + toString(x.shape()) + " has no " +
+               std::to_string(length) + " elements from " + std::to_string(start) + " on",
+           where);
+  return cut(x, dim, from, from + length, where);
+}
+
+/// The diagonal of the last two dimensions n x n is the first column of n x (n + 1), where n more elements
+/// stand at the end: no element moves.
+Tensor zyx::diagonal(const Tensor &x, int64_t offset, int64_t a, int64_t b, Place where) {
+  expectTensor(x, "diagonal", where);
+  a = dimension(a, x.rank(), "diagonal", where);
+  b = dimension(b, x.rank(), "diagonal", where);
+  if (a == b)
+    refuse("diagonal: dimension " + std::to_string(a) + " is named twice", where);
+  Dims order;
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (dim != a && dim != b)
+      order.push_back(dim);
+  order.insert(order.end(), {a, b});
+  const Tensor last = x.permute(order, where);
+  // Beyond the corners there is nothing.
+  const int64_t down = std::clamp<int64_t>(-std::max(offset, -INT64_MAX), 0, x.shape()[a]);
+  const int64_t right = std::clamp<int64_t>(offset, 0, x.shape()[b]);
+  const int64_t n = std::min(x.shape()[a] - down, x.shape()[b] - right);
+  const Tensor square = cut(cut(last, -2 + last.rank(), down, down + n, where), -1 + last.rank(), right, right + n, where);
+  Shape flat(square.shape().begin(), square.shape().end() - 2), wider = flat;
+  flat.push_back(n * n);
+  wider.insert(wider.end(), {n, n + 1});
+  Dims low(flat.size(), 0), high(flat.size(), 0);
+  high.back() = n;
+  return square.reshape(flat, where).pad(low, high, 0, where).reshape(wider, where).select(-1, 0, where);
+}
+
 static void expectCount(int64_t count, std::string_view function, const Place &where) {
   if (count < 0)
     refuse(std::string(function) + ": there are no " + std::to_string(count) + " copies", where);
@@ -139,25 +184,62 @@ Tensor zyx::repeat(const Tensor &x, Dims counts, Place where) {
            where);
   // Each dimension as one of copies and one of elements.
   const size_t added = counts.size() - x.rank();
-  Shape before, apart, after;
+  Shape before, apart;
   for (size_t i = 0; i < counts.size(); ++i) {
     expectCount(counts[i], "repeat", where);
     const int64_t extent = i < added ? 1 : x.shape()[i - added];
     before.insert(before.end(), {1, extent});
     apart.insert(apart.end(), {counts[i], extent});
-    after.push_back(counts[i] * extent);
   }
-  return expandTo(x.reshape(before, where), apart, where).reshape(after, where);
+  // Where there are too many of them, this refuses.
+  const Tensor copies = expandTo(x.reshape(before, where), apart, where);
+  Shape after;
+  for (size_t i = 0; i < apart.size(); i += 2)
+    after.push_back(apart[i] * apart[i + 1]);
+  return copies.reshape(after, where);
 }
 
 Tensor zyx::repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place where) {
   expectTensor(x, "repeatInterleave", where);
   expectCount(count, "repeatInterleave", where);
   dim = dimension(dim, x.rank(), "repeatInterleave", where);
-  Shape apart = x.shape(), after = x.shape();
+  Shape apart = x.shape();
   apart.insert(apart.begin() + dim + 1, count);
-  after[dim] *= count;
-  return expandTo(x.unsqueeze(dim + 1, where), apart, where).reshape(after, where);
+  return expandTo(x.unsqueeze(dim + 1, where), apart, where).flatten(dim, dim + 1, where);
+}
+
+Tensor zyx::padBorder(const Tensor &x, Dims low, Dims high, Border border, Place where) {
+  expectTensor(x, "padBorder", where);
+  if (static_cast<int64_t>(low.size()) != x.rank() || low.size() != high.size())
+    refuse("padBorder: " + std::to_string(low.size()) + " and " + std::to_string(high.size()) +
+               " amounts for a tensor of rank " + std::to_string(x.rank()),
+           where);
+  Tensor result = x;
+  for (int64_t dim = 0; dim < x.rank(); ++dim) {
+    const int64_t n = x.shape()[dim], before = low[dim], behind = high[dim];
+    const int64_t most = border == Border::Reflect ? n - 1 : border == Border::Circular ? n : n == 0 ? 0 : INT64_MAX;
+    if (before == 0 && behind == 0)
+      continue;
+    if (before < 0 || behind < 0 || std::max(before, behind) > most)
+      refuse("padBorder: dimension " + std::to_string(dim) + " of " + toString(x.shape()) + " does not show " +
+                 std::to_string(before) + " and " + std::to_string(behind) + " elements around it",
+             where);
+    const auto piece = [&](int64_t start, int64_t count) { return cut(result, dim, start, start + count, where); };
+    const auto copies = [&](int64_t start, int64_t count) {
+      Shape shape = result.shape();
+      shape[dim] = count;
+      return expandTo(piece(start, 1), shape, where);
+    };
+    std::vector<Tensor> parts = {result};
+    if (border == Border::Reflect)
+      parts = {piece(1, before).flip({dim}, where), result, piece(n - 1 - behind, behind).flip({dim}, where)};
+    else if (border == Border::Circular)
+      parts = {piece(n - before, before), result, piece(0, behind)};
+    else
+      parts = {copies(0, before), result, copies(n - 1, behind)};
+    result = concat(parts, dim, where);
+  }
+  return result;
 }
 
 Tensor zyx::stack(std::span<const Tensor> parts, int64_t dim, Place where) {
@@ -173,13 +255,6 @@ Tensor zyx::stack(std::span<const Tensor> parts, int64_t dim, Place where) {
   return concat(grown, dim, where);
 }
 
-/// From `start` up to `stop` along one dimension.
-static Tensor cut(const Tensor &x, int64_t dim, int64_t start, int64_t stop, const Place &where) {
-  std::vector<Slice> slices(dim + 1);
-  slices[dim] = {start, stop};
-  return x.slice(std::move(slices), where);
-}
-
 std::vector<Tensor> zyx::split(const Tensor &x, int64_t size, int64_t dim, Place where) {
   expectTensor(x, "split", where);
   dim = dimension(dim, x.rank(), "split", where);
@@ -189,6 +264,25 @@ std::vector<Tensor> zyx::split(const Tensor &x, int64_t size, int64_t dim, Place
   const int64_t extent = x.shape()[dim];
   for (int64_t start = 0; start < extent; start += std::min(size, extent - start))
     pieces.push_back(cut(x, dim, start, start + std::min(size, extent - start), where));
+  return pieces;
+}
+
+std::vector<Tensor> zyx::splitSizes(const Tensor &x, Dims sizes, int64_t dim, Place where) {
+  expectTensor(x, "splitSizes", where);
+  dim = dimension(dim, x.rank(), "splitSizes", where);
+  int64_t left = x.shape()[dim];
+  for (const int64_t size : sizes)
+    left = size < 0 || size > left ? -1 : left - size;
+  if (left != 0)
+    refuse("splitSizes: pieces of extents " + toString(sizes) + " do not fill dimension " + std::to_string(dim) +
+               " of " + toString(x.shape()),
+           where);
+  std::vector<Tensor> pieces;
+  int64_t start = 0;
+  for (const int64_t size : sizes) {
+    pieces.push_back(cut(x, dim, start, start + size, where));
+    start += size;
+  }
   return pieces;
 }
 

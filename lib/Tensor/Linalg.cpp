@@ -5,6 +5,7 @@
 #include "zyx/Tensor/Linalg.h"
 
 #include "Compose.h"
+#include "zyx/Tensor/Indexing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -117,33 +118,16 @@ Labels Einsum::labelsOf(const std::string &term, int64_t rank, size_t operand) c
   return labels;
 }
 
-/// The diagonal of the last two dimensions n x n is the first column of n x (n + 1), where n more elements
-/// stand at the end: no element moves.
 Factor Einsum::withoutDiagonal(Factor factor) const {
   for (size_t i = 0; i < factor.labels.size(); ++i)
     for (size_t j = i + 1; j < factor.labels.size(); ++j) {
       if (factor.labels[i] != factor.labels[j])
         continue;
-      const Label twice = factor.labels[i];
-      Dims order;
-      Labels left;
-      for (size_t k = 0; k < factor.labels.size(); ++k)
-        if (k != i && k != j) {
-          order.push_back(static_cast<int64_t>(k));
-          left.push_back(factor.labels[k]);
-        }
-      const auto count = static_cast<int64_t>(left.size());
-      order.insert(order.end(), {static_cast<int64_t>(i), static_cast<int64_t>(j)});
-      const Tensor last = factor.tensor.permute(order, where);
-      const int64_t n = last.shape().back();
-      Shape flat(last.shape().begin(), last.shape().end() - 2), wider = flat;
-      flat.push_back(n * n);
-      wider.insert(wider.end(), {n, n + 1});
-      Dims low(flat.size(), 0), high(flat.size(), 0);
-      high.back() = n;
-      const Tensor columns = last.reshape(flat, where).pad(low, high, 0, where).reshape(wider, where);
-      left.push_back(twice);
-      return withoutDiagonal({columns.select(count + 1, 0, where), left});
+      Labels left = factor.labels;
+      left.erase(left.begin() + static_cast<int64_t>(j));
+      left.erase(left.begin() + static_cast<int64_t>(i));
+      left.push_back(factor.labels[i]);
+      return withoutDiagonal({diagonal(factor.tensor, 0, static_cast<int64_t>(i), static_cast<int64_t>(j), where), left});
     }
   return factor;
 }

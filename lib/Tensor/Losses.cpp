@@ -5,6 +5,7 @@
 #include "zyx/Tensor/Losses.h"
 
 #include "Compose.h"
+#include "zyx/Tensor/Functions.h"
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -70,15 +71,6 @@ Tensor zyx::smoothL1Loss(const Tensor &x, const Tensor &target, double beta, Red
   return huber(x, target, beta, 1 / beta, reduction, "smoothL1Loss", where);
 }
 
-/// The gradient is that of log(1 + x); the rest of the value, which a bitcast hides from it, is by W. Kahan:
-/// what the sum loses is missing in its logarithm and in sum - 1 alike.
-Tensor zyx::detail::log1p(const Tensor &x, const Place &where) {
-  const At at{where};
-  const Tensor sum = at(x) + at(1), plain = sum.log(where), lost = at(sum) - at(1);
-  const Tensor full = zyx::where(at(lost) == at(0), at(x), at(at(plain) * at(x)) / at(lost));
-  return at(plain) + at(makeNode(Op::Bitcast, {at(full) - at(plain)}, {}, where, x.type()));
-}
-
 /// max(x, 0) - x * target + log(1 + exp(-|x|)). At 0 the maximum has a slope of 1/2 and the rest has none.
 Tensor zyx::bceWithLogits(const Tensor &logits, const Tensor &target, Reduction reduction, Place where) {
   expectPair(logits, target, "bceWithLogits", where);
@@ -124,6 +116,44 @@ Tensor zyx::crossEntropy(const Tensor &logits, const Tensor &targets, Place wher
   expectRows(logits, targets, "crossEntropy", "logits", where);
   const Tensor logarithms = wide(logits, where).logSoftmax(1, where);
   return reduced(chosenLosses(logarithms, targets, where), Reduction::Mean, logits.dtype(), where);
+}
+
+Tensor zyx::softCrossEntropy(const Tensor &logits, const Tensor &probabilities, Reduction reduction, Place where) {
+  expectPair(logits, probabilities, "softCrossEntropy", where);
+  if (logits.rank() != 2)
+    refuse("softCrossEntropy: logits of shape " + toString(logits.shape()) + " are not [rows, classes]", where);
+  const At at{where};
+  const Tensor products = at(wide(probabilities, where)) * at(wide(logits, where).logSoftmax(1, where));
+  return reduced(products.sum({1}, false, where).neg(where), reduction, logits.dtype(), where);
+}
+
+/// The logarithm of 0 is not taken: its gradient would be infinite, and NaN where it counts for nothing.
+Tensor zyx::bceLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
+  expectPair(x, target, "bceLoss", where);
+  const At at{where};
+  const auto logarithm = [&](const Tensor &p) {
+    const Tensor isZero = at(p) == at(0);
+    const Tensor log = maximum(at(zyx::where(isZero, at(1), at(p)).log(where)), at(-100));
+    return zyx::where(isZero, at(-100), at(log));
+  };
+  const Tensor p = wide(x, where), t = wide(target, where);
+  const Tensor yes = at(t) * at(logarithm(p)), no = at(at(1) - at(t)) * at(logarithm(at(1) - at(p)));
+  return reduced((at(yes) + at(no)).neg(where), reduction, x.dtype(), where);
+}
+
+Tensor zyx::tripletMarginLoss(const Tensor &anchor, const Tensor &positive, const Tensor &negative,
+                              TripletOptions options, Place where) {
+  expectPair(anchor, positive, "tripletMarginLoss", where);
+  expectPair(anchor, negative, "tripletMarginLoss", where);
+  const At at{where};
+  const auto distance = [&](const Tensor &a, const Tensor &b) {
+    return norm(at(distances(a, b, where)) + at(options.epsilon), options.p, {-1}, false, where);
+  };
+  Tensor far = distance(anchor, negative);
+  if (options.swap)
+    far = minimum(at(far), at(distance(positive, negative)));
+  const Tensor rest = at(at(distance(anchor, positive)) - at(far)) + at(options.margin);
+  return reduced(rest.relu(where), options.reduction, anchor.dtype(), where);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,7 +17,8 @@ Tensor Tensor::reshape(Shape shape, Place where) const {
   if (unknown == 1) {
     int64_t rest = 1;
     for (int64_t extent : shape)
-      rest *= extent == -1 ? 1 : extent;
+      if (extent != -1 && __builtin_mul_overflow(rest, extent, &rest))
+        rest = 0;
     if (rest == 0 || numel() % rest != 0)
       refuse("reshape: the elements of " + zyx::toString(this->shape()) + " do not fill " + zyx::toString(shape), where);
     *std::find(shape.begin(), shape.end(), -1) = numel() / rest;
@@ -50,7 +51,7 @@ Tensor Tensor::permute(Dims order, Place where) const {
     dim = dimension(dim, rank(), "permute", where);
   if (!order.empty())
     dimensions(order, rank(), "permute", where);
-  if (std::is_sorted(order.begin(), order.end()))
+  if (handle && std::is_sorted(order.begin(), order.end()))
     return *this;
   graph::Attributes attributes;
   attributes.dims = std::move(order);
@@ -65,6 +66,7 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Place where) const {
 }
 
 Tensor Tensor::flip(Dims dims, Place where) const {
+  expectTensor(*this, "flip", where);
   if (dims.empty())
     return *this;
   graph::Attributes attributes;

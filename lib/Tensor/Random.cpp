@@ -8,6 +8,7 @@
 #include "Compose.h"
 #include "zyx/Base/Random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -120,6 +121,27 @@ Tensor zyx::multinomial(const Tensor &seed, const Tensor &weights, int64_t count
   const Tensor times = at((at(1) - at(u)).log(where).neg(where)) / at(rates.cast(DType::F64, where));
   const Tensor waits = zyx::where(at(rates) > at(0), at(times), at(std::numeric_limits<double>::infinity()));
   return replacement ? waits.argmin(-1, false, where) : topk(waits, count, -1, false, where).positions;
+}
+
+/// Inputs and outputs.
+static std::pair<double, double> fansOf(const Shape &shape, std::string_view function, const Place &where) {
+  if (shape.size() < 2)
+    refuse(std::string(function) + ": weights of shape " + toString(shape) + " are not [out, in, window...]", where);
+  double window = 1;
+  for (size_t i = 2; i < shape.size(); ++i)
+    window *= static_cast<double>(shape[i]);
+  return {static_cast<double>(shape[1]) * window, static_cast<double>(shape[0]) * window};
+}
+
+Tensor zyx::kaimingUniform(const Tensor &seed, Shape shape, double a, DType dtype, Place where) {
+  const double bound = std::sqrt(6 / ((1 + a * a) * std::max(fansOf(shape, "kaimingUniform", where).first, 1.0)));
+  return uniform(seed, std::move(shape), -bound, bound, dtype, where);
+}
+
+Tensor zyx::glorotUniform(const Tensor &seed, Shape shape, DType dtype, Place where) {
+  const auto [inputs, outputs] = fansOf(shape, "glorotUniform", where);
+  const double bound = std::sqrt(6 / std::max(inputs + outputs, 1.0));
+  return uniform(seed, std::move(shape), -bound, bound, dtype, where);
 }
 
 Tensor zyx::dropout(const Tensor &seed, const Tensor &x, double probability, Place where) {

@@ -25,6 +25,13 @@ protected:
   Tensor zeros(const Tensor &x) const;
 };
 
+/// h = tanh(i + h').
+class Rnn : public Recurrent {
+public:
+  Rnn(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(1, in, hidden, draws, where) {}
+  Tensor operator()(const Tensor &x, Place where = Place::current()) const;
+};
+
 /// r = sigmoid(i0 + h'0), z = sigmoid(i1 + h'1), n = tanh(i2 + r h'2); h = (1 - z) n + z h.
 class Gru : public Recurrent {
 public:

@@ -49,8 +49,18 @@ Tensor convolution(const Tensor &x, const Tensor &filters, const Tensor &bias = 
 Tensor transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias = {},
                              TransposedConvolutionOptions options = {}, Place where = Place::current());
 
+/// The windows of the last dimensions, which become as many windows, and their elements in as many dimensions more.
+/// None where a window is larger. There is no padding, and nothing is copied.
+Tensor slidingWindows(const Tensor &x, Dims window, Dims stride = {}, Dims dilation = {}, Place where = Place::current());
+
 /// The largest elements of windows along the last dimensions, as many as `window` has extents.
 Tensor maxPool(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
+struct Pooled {
+  Tensor values, positions;
+};
+/// The same, and where each of them is first: its i64 position among the elements of the last dimensions in row-major
+/// order.
+Pooled maxPoolWithPositions(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
 /// Averages of windows of floats; f16 and bf16 are added up in f32.
 Tensor avgPool(const Tensor &x, Dims window, AverageOptions options = {}, Place where = Place::current());
 

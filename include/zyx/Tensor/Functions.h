@@ -33,6 +33,42 @@ Tensor isInf(const Tensor &x, Place where = Place::current());
 Tensor isFinite(const Tensor &x, Place where = Place::current());
 /// a + weight * (b - a).
 Tensor lerp(Operand a, Operand b, Operand weight);
+/// Every bit of bools and integers the other way round.
+Tensor operator~(Operand a);
+
+// Of floats; f16 and bf16 are f32 inside.
+Tensor log10(const Tensor &x, Place where = Place::current());
+/// log(1 + x) and e^x - 1, with all digits near 0.
+Tensor log1p(const Tensor &x, Place where = Place::current());
+Tensor expm1(const Tensor &x, Place where = Place::current());
+Tensor sinh(const Tensor &x, Place where = Place::current());
+Tensor cosh(const Tensor &x, Place where = Place::current());
+/// The y with erf(y) = x; infinite at -1 and 1, NaN beyond. Gradients are right up to the second order.
+Tensor erfinv(const Tensor &x, Place where = Place::current());
+/// x - trunc(x).
+Tensor frac(const Tensor &x, Place where = Place::current());
+/// x * x, of all numbers.
+Tensor square(const Tensor &x, Place where = Place::current());
+Tensor deg2rad(const Tensor &x, Place where = Place::current());
+Tensor rad2deg(const Tensor &x, Place where = Place::current());
+
+/// What is close to what.
+struct Tolerance {
+  double relative = 1e-5, absolute = 1e-8;
+  /// Whether NaN is close to NaN.
+  bool equalNan = false;
+};
+/// |a - b| <= absolute + relative |b|, or a == b, of floats; bools. Infinity is close to itself alone.
+Tensor isClose(Operand a, Operand b, Tolerance tolerance = {});
+/// Whether all are close and the shapes are the same; reads the values.
+bool allClose(const Tensor &a, const Tensor &b, Tolerance tolerance = {}, Place where = Place::current());
+/// sum(a b) / (max(|a|, epsilon) max(|b|, epsilon)) along a dimension, of floats that broadcast.
+Tensor cosineSimilarity(const Tensor &a, const Tensor &b, int64_t dim = 1, double epsilon = 1e-8,
+                        Place where = Place::current());
+
+/// The bits as elements of another dtype; neither is bool. Of elements of 1/n of the width there are n times as many
+/// along the last dimension, the lowest bits first; of wider ones as many fewer.
+Tensor bitcast(const Tensor &x, DType dtype, Place where = Place::current());
 
 } // namespace zyx
 

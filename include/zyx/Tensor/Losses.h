@@ -37,6 +37,40 @@ Tensor klDivergence(const Tensor &x, const Tensor &target, Reduction reduction =
 /// -x[target] of logarithms of probabilities [rows, classes] and integers [rows]; 0 where a target is no class.
 Tensor nllLoss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
                Place where = Place::current());
+/// The mean over rows of -sum(probabilities log(softmax(logits))): both [rows, classes], of floats.
+Tensor softCrossEntropy(const Tensor &logits, const Tensor &probabilities, Reduction reduction = Reduction::Mean,
+                        Place where = Place::current());
+/// -target log(x) - (1 - target) log(1 - x) of probabilities, whose logarithms are at least -100.
+Tensor bceLoss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
+               Place where = Place::current());
+
+struct TripletOptions {
+  double margin = 1;
+  /// Of the norm.
+  double p = 2;
+  /// Added to each difference.
+  double epsilon = 1e-6;
+  /// The negative is as far as the nearer one of anchor and positive is.
+  bool swap = false;
+  Reduction reduction = Reduction::Mean;
+};
+/// max(|anchor - positive| - |anchor - negative| + margin, 0), with norms along the last dimension.
+Tensor tripletMarginLoss(const Tensor &anchor, const Tensor &positive, const Tensor &negative, TripletOptions options = {},
+                         Place where = Place::current());
+
+struct CtcOptions {
+  /// The class that stands for no label.
+  int64_t blank = 0;
+  /// What cannot be read in so many steps costs 0 instead of infinity; its gradient is 0 both times.
+  bool zeroInfinity = false;
+  /// The mean is that of losses divided by the lengths of their targets.
+  Reduction reduction = Reduction::Mean;
+};
+/// -log of the probability that a sequence of steps reads as the target, where labels may be repeated and blanks stand
+/// between: logarithms of probabilities [steps, batch, classes], targets [batch, length], and of each the steps and
+/// labels that count, [batch]. A label that is no class cannot be read. In f32 at least.
+Tensor ctcLoss(const Tensor &logProbabilities, const Tensor &targets, const Tensor &steps, const Tensor &lengths,
+               CtcOptions options = {}, Place where = Place::current());
 
 // Normalizations: (x - mean) / sqrt(variance + epsilon) * weight + bias, where weight and bias may be no tensor.
 /// Mean and variance of the last `dims` dimensions, whose shape weight and bias have.

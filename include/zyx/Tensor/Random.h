@@ -50,6 +50,13 @@ Tensor permutation(const Tensor &seed, int64_t count, Place where = Place::curre
 /// weight come last. With it, where no weight is positive, all are 0.
 Tensor multinomial(const Tensor &seed, const Tensor &weights, int64_t count, bool replacement = false,
                    Place where = Place::current());
+// First values of weights [out, in, window...], with as many inputs and outputs as these and the window say.
+/// Uniform within sqrt(6 / ((1 + a^2) inputs)): He et al., 2015, for leaky relu of slope a.
+Tensor kaimingUniform(const Tensor &seed, Shape shape, double a = 0, DType dtype = DType::F32,
+                      Place where = Place::current());
+/// Uniform within sqrt(6 / (inputs + outputs)): Glorot and Bengio, 2010.
+Tensor glorotUniform(const Tensor &seed, Shape shape, DType dtype = DType::F32, Place where = Place::current());
+
 /// x / (1 - probability), and 0 for a share of `probability` of the elements; x of floats.
 Tensor dropout(const Tensor &seed, const Tensor &x, double probability = 0.5, Place where = Place::current());
 

@@ -240,6 +240,14 @@ TEST_P(LayersTest, RecurrentLayersAreTheirFormulas) {
               HasSubstr("Gru: a tensor of shape [3, 2] is not [steps, batch, 2], of at least one step"));
 }
 
+TEST_P(LayersTest, PlainRecurrence) {
+  nn::Rnn rnn(1, 2, draws);
+  rnn.load({{"weight_ih", Tensor::from({1.f, -1.f}).reshape({2, 1})}, {"weight_hh", Tensor::from({.5f, 0.f, 2.f, 0.f}).reshape({2, 2})},
+            {"bias_ih", Tensor::from({.25f, 0.f})}, {"bias_hh", Tensor::from({0.f, -.5f})}});
+  const double a = std::tanh(2 + .25), b = std::tanh(-2 - .5), c = std::tanh(-1 + .5 * a + .25), d = std::tanh(1 + 2 * a - .5);
+  expectNear(floats(rnn(Tensor::from({2.f, -1.f}).reshape({2, 1, 1}))), {a, b, c, d});
+}
+
 TEST_P(LayersTest, BlocksDoNotLookAhead) {
   const nn::TransformerBlock block(8, {.heads = 2, .causal = true, .rotary = true}, draws);
   EXPECT_EQ(block.parameters()[2].name, "attention.query.weight");

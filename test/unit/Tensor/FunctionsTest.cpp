@@ -185,12 +185,13 @@ TEST_P(FunctionsTest, GradientsOfFunctions) {
 TEST(FunctionTables, HaveEveryFunction) {
   const std::string tables = readBytes(ZYX_SOURCE "/docs/tensor-functions.md");
   const std::regex declaration("\\n(?:std::)?[A-Za-z][\\w<>]* (\\w+)\\(");
-  for (const std::string header : {"Convolution", "Functions", "Indexing", "Linalg", "Loop", "Losses", "Random", "Sorting"}) {
+  for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing", "Linalg",
+                                  "Loop", "Losses", "Random", "Selection", "Sorting"}) {
     const std::string text = readBytes(ZYX_SOURCE "/include/zyx/Tensor/" + header + ".h");
     int count = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), declaration), end; match != end; ++match, ++count)
       EXPECT_THAT(tables, HasSubstr("\n| `" + match->str(1) + "` |")) << "of " << header << ".h";
-    EXPECT_GT(count, 1) << header;
+    EXPECT_GT(count, 0) << header;
   }
 }
 

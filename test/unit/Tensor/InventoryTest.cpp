@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "TensorFixture.h"
 
+#include <sstream>
+
 using namespace zyx;
 using namespace zyx::test;
 using testing::DoubleNear;
@@ -122,6 +124,17 @@ TEST_P(InventoryTest, ValuesGoFromOneContextToAnother) {
   const Tensor there = copyTo(other, x);
   EXPECT_THAT(floats(there + there), ElementsAre(4, 8));
   EXPECT_THAT(floats(x + 1), ElementsAre(3, 5));
+}
+
+TEST_P(InventoryTest, Printing) {
+  const Tensor x = Tensor::from({1.f, 2.5f, -3.f, 4.f}).reshape({2, 2});
+  const std::string text = "f32[2, 2]\n[[ 1.   2.5]\n [-3.   4. ]]";
+  EXPECT_EQ(toString(x), text);
+  x.realize();
+  std::ostringstream stream;
+  stream << x << x << Tensor();
+  EXPECT_EQ(stream.str(), text + text + "none");
+  EXPECT_EQ(toString(Tensor::from({1.23456f}), {.precision = 2}), "f32[1]\n[1.23]");
 }
 
 //===----------------------------------------------------------------------===//
