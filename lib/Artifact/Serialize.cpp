@@ -79,6 +79,8 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.u32(kernel.location.column);
   to.u32(kernel.numWritten);
   to.u64(kernel.stackBytes);
+  to.u32(kernel.groupThreads);
+  to.u32(kernel.sharedBytes);
 }
 
 Status get(ByteReader &from, Kernel &kernel) {
@@ -92,6 +94,8 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.location.column = from.u32("kernel column");
   kernel.numWritten = from.u32("kernel writes");
   kernel.stackBytes = from.u64("kernel stack");
+  kernel.groupThreads = from.u32("kernel threads");
+  kernel.sharedBytes = from.u32("kernel shared memory");
   return Status::ok();
 }
 

@@ -37,7 +37,8 @@ constexpr Key keys[] = {
     {"debug", &Config::debug},          {"implicit_copies", &Config::implicitCopies},
 };
 /// Of the environment only.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_PEERS"};
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_CUDA_DRIVER", "ZYX_PEERS",
+                                               "ZYX_PTXAS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";

@@ -8,6 +8,7 @@
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Target/CPU/CPU.h"
+#include "zyx/Target/NVVM/NVVM.h"
 #include "zyx/Target/Text/C.h"
 
 #include "mlir/IR/Verifier.h"
@@ -147,8 +148,8 @@ Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vecto
 }
 
 /// C for all kernels together, by the system's compiler.
-Result<std::vector<std::byte>> emitC(ModuleOp module, const Options &options,
-                                     std::vector<Stage> &stages) {
+Result<std::vector<artifact::CodeBlob>> emitC(ModuleOp module, const Options &options,
+                                            std::vector<Stage> &stages) {
   ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Lowered, stages));
   ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
   OwningOpRef<ModuleOp> kernels = cloneKernels(module);
@@ -159,7 +160,8 @@ Result<std::vector<std::byte>> emitC(ModuleOp module, const Options &options,
     ZYX_ASSIGN_OR_RETURN(text, target::printC(*kernels));
   }
   StageTimer timer("cc", options, stages);
-  return target::compileC(text);
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
+  return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
 }
 
 /// Adds up the time of what is done in turns.
@@ -188,25 +190,19 @@ private:
   uint64_t nanoseconds = 0;
 };
 
-/// Lowers each kernel by itself, and has it compiled while the next one is lowered. `module` keeps
-/// the lowered ones.
-Result<std::vector<std::byte>> emitMachineCode(ModuleOp module, const Options &options,
-                                               std::vector<Stage> &stages) {
-  target::CPUOptions emission;
-  if (options.progress)
-    emission.progress = [&](size_t done, size_t total) { options.progress("generate", done, total); };
-  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
-  const size_t numModules = std::max<size_t>(kernels.size(), 1);
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<target::Emitter> emitter,
-                       target::Emitter::create(options.target, emission, numModules));
+/// Lowers each kernel by itself down to the LLVM dialect, and hands it to `take`; where there is no kernel,
+/// a module without any. `module` keeps the lowered ones, and its plan is brought to its last form.
+Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &stages,
+                 llvm::function_ref<Status(ModuleOp)> take) {
   MLIRContext *context = module.getContext();
+  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   {
     // Their times are listed in the opposite order.
     Turns toTarget("target", options, stages), toLowered("lowered", options, stages);
     PhaseRunner lowered(context, options, Phase::Lowered), target(context, options, Phase::Target);
     auto emit = [&](ModuleOp own) -> Status {
       ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(own); }));
-      return emitter->add(own);
+      return take(own);
     };
     for (kernel::FuncOp func : kernels) {
       OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
@@ -229,9 +225,21 @@ Result<std::vector<std::byte>> emitMachineCode(ModuleOp module, const Options &o
       ZYX_RETURN_IF_ERROR(emit(*none));
     }
   }
-  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
+  return runPhase(module, options, Phase::Plan, stages);
+}
+
+/// Has each kernel compiled while the next one is lowered.
+Result<std::vector<artifact::CodeBlob>> emitMachineCode(ModuleOp module, const Options &options,
+                                                        std::vector<Stage> &stages) {
+  target::CPUOptions emission;
+  if (options.progress)
+    emission.progress = [&](size_t done, size_t total) { options.progress("generate", done, total); };
+  const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>());
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<target::Emitter> emitter,
+                       target::Emitter::create(options.target, emission, std::max<size_t>(numKernels, 1)));
+  ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter->add(own); }));
   uint64_t begin = Trace::now();
-  Result<std::vector<std::byte>> code = emitter->finish();
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, emitter->finish());
   const target::CPUTimes &times = emitter->times();
   auto add = [&](const char *name, double milliseconds) {
     const auto nanoseconds = static_cast<uint64_t>(milliseconds * 1e6);
@@ -246,6 +254,19 @@ Result<std::vector<std::byte>> emitMachineCode(ModuleOp module, const Options &o
   add("optimise", times.optimise);
   add("generate", times.generate);
   add("link", times.link);
+  return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
+}
+
+/// A piece of code for each kernel, so that one can be loaded without the others.
+Result<std::vector<artifact::CodeBlob>> emitPTX(ModuleOp module, const Options &options,
+                                                std::vector<Stage> &stages) {
+  target::PTXEmitter emitter(options.target);
+  ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter.add(own); }));
+  StageTimer timer("generate", options, stages);
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> pieces, emitter.finish());
+  std::vector<artifact::CodeBlob> code;
+  for (std::vector<std::byte> &piece : pieces)
+    code.push_back({emitter.format(), std::move(piece)});
   return code;
 }
 
@@ -263,15 +284,14 @@ Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase 
 
 Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options,
                                                    std::vector<Stage> &stages) {
-  const bool isC = options.target.kind == target::TargetKind::C;
-  if (!isC && options.target.kind != target::TargetKind::CPU)
-    return Status::unsupported("target '" + options.target.name + "' has no code for artifacts");
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code,
-                       (isC ? emitC : emitMachineCode)(module, options, stages));
+  auto emit = options.target.kind == target::TargetKind::C     ? emitC
+              : options.target.kind == target::TargetKind::CUDA ? emitPTX
+                                                                : emitMachineCode;
+  ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emit(module, options, stages));
   const uint64_t begin = Trace::now();
   Result<artifact::Artifact> made =
-      plan::toArtifact(module, options.target, {"elf-so", std::move(code)});
+      plan::toArtifact(module, options.target, std::move(code));
   stages.push_back({"artifact", Trace::now() - begin});
   if (options.trace)
     options.trace->add({"compiler", "artifact", "", begin, stages.back().nanoseconds});
@@ -289,6 +309,8 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
   ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
   if (options.target.kind == target::TargetKind::C)
     return target::printC(*kernels);
+  if (options.target.kind == target::TargetKind::CUDA)
+    return target::emitPTX(*kernels, options.target, /*scalarise=*/true);
   return print(*kernels);
 }
 

@@ -63,7 +63,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
   else if (options.optimise) {
     passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
-    passes.addPass(schedule::createPackWeightsPass());
+    if (!options.target.isGpu())
+      passes.addPass(schedule::createPackWeightsPass());
   }
 }
 
@@ -73,8 +74,13 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
-  if (options.optimise)
-    passes.addPass(kernel::createStageReusedPass());
+  if (options.optimise) {
+    kernel::StageReusedPassOptions staging;
+    // A thread of a GPU has little memory that is near: it rather computes again.
+    if (options.target.isGpu())
+      staging.maxBytes = options.target.privateBytes;
+    passes.addPass(kernel::createStageReusedPass(staging));
+  }
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
@@ -96,6 +102,9 @@ void addTargetPhase(OpPassManager &passes, const Options &options) {
   if (options.target.kind == target::TargetKind::CPU)
     passes.addPass(kernel::createConvertKernelToLLVMPass(
         {options.target.privateBytes, options.target.hasHalfConversion, options.target.hasAmx}));
+  else if (options.target.kind == target::TargetKind::CUDA)
+    passes.addPass(kernel::createConvertKernelToThreadsPass(
+        {options.target.privateBytes, options.target.sharedBytes}));
 }
 
 struct PhaseEntry {

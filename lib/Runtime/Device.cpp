@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Device.h"
 
+#include "Devices/Cuda/Cuda.h"
 #include "Devices/Host/Host.h"
 
 using namespace zyx;
@@ -11,15 +12,17 @@ using namespace zyx::runtime;
 
 namespace {
 
-/// What the runtime knows of each device; `create` is null for those that this build lacks.
+/// What the runtime knows of each device; `create` is null for those that this build lacks, and `list` for
+/// those of which there is one.
 struct Entry {
   std::string_view name, description;
   Result<std::shared_ptr<Device>> (*create)(std::string name, const DeviceOptions &options);
+  std::vector<DeviceListing> (*list)() = nullptr;
 };
 constexpr Entry entries[] = {
     {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice},
     {"c", "this machine's processors, running C code by the system's compiler", createHostDevice},
-    {"cuda", "this build has no CUDA device", nullptr},
+    {"cuda", "", createCudaDevice, listCudaDevices},
     {"hip", "this build has no HIP device", nullptr},
     {"opencl", "this build has no OpenCL device", nullptr},
     {"vulkan", "this build has no Vulkan device", nullptr},
@@ -32,6 +35,8 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view name,
                                                       const DeviceOptions &options) {
   std::string known;
   for (const Entry &entry : entries) {
+    if (entry.list && name.starts_with(std::string(entry.name) + ":"))
+      return entry.create(std::string(name), options);
     if (entry.name == name && !entry.create)
       return Status::unsupported(std::string(entry.description));
     if (entry.name == name)
@@ -43,8 +48,14 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view name,
 
 std::vector<DeviceListing> runtime::listDevices() {
   std::vector<DeviceListing> listings;
-  for (const Entry &entry : entries)
-    listings.push_back(
-        {std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
+  for (const Entry &entry : entries) {
+    if (!entry.list) {
+      listings.push_back(
+          {std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
+      continue;
+    }
+    for (DeviceListing &one : entry.list())
+      listings.push_back(std::move(one));
+  }
   return listings;
 }

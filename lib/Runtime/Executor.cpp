@@ -122,6 +122,10 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
   if (buffer->handle() % elementSize != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
                                    std::to_string(elementSize) + " byte elements");
+  if (buffer->size() != 0 && buffer->handle() % device->alignment() != 0)
+    return Status::invalidArgument(describe(isInput, *target) + " is not aligned to " +
+                                   std::to_string(device->alignment()) + " bytes, as device '" +
+                                   device->name() + "' needs it");
   finishAll();
   const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
   const auto &buffers = artifact().buffers;

@@ -46,6 +46,10 @@ constexpr int64_t rowsAtOnce = 4;
 constexpr int64_t rowElements = 1024;
 /// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
+/// On a GPU, vectors that each thread of a row has before there are more threads, and how many there are.
+constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
+/// On a GPU, rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
+constexpr int64_t threadRows = 4;
 /// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
 constexpr int64_t streamBytes = 32 << 20;
 
@@ -96,16 +100,17 @@ public:
     steps.clear();
     if (dots.size() == 1 && !combines)
       chooseDot(dots.front());
-    else if (combines || !dots.empty())
+    else if (combines || !dots.empty()) {
       chooseRows();
-    else
+      chooseThreadsOfRows();
+    } else
       chooseElements();
     int64_t read = 0, written = 0;
     for (StoreOp store : stores)
       written += bytesOfAll(store.getValue());
     for (LoadOp load : loads)
       read += bytesRead(load);
-    if (dots.empty() && target.vectorBytes != 0 && std::max(read, written) >= streamBytes)
+    if (dots.empty() && target.vectorBytes != 0 && !target.isGpu() && std::max(read, written) >= streamBytes)
       steps.push_back(StreamStepAttr::get(func.getContext()));
     return ScheduleAttr::get(func.getContext(), steps);
   }
@@ -147,6 +152,8 @@ private:
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
     bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
+    if (target.isGpu())
+      return chooseThreads(dot, parallel, m, n);
     if (target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
       return chooseBlocks(dot, parallel, m, n);
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
@@ -170,6 +177,12 @@ private:
       steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
     if (axes.extent(m) > rows)
       steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
+  }
+
+  /// Where each thread is a program.
+  void chooseThreads(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
+    for (Axis axis : parallel)
+      grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
   }
 
   /// On a processor with vectors.
@@ -201,6 +214,9 @@ private:
     return isInside ? found : std::nullopt;
   }
 
+  /// Keys that are looked at together, of one query.
+  int64_t keysAtOnce() { return target.isGpu() || !dots.empty() ? attentionKeys : maxKeys; }
+
   /// False where the kernel is no attention.
   bool chooseAttention() {
     std::optional<Axis> keys = findKeys();
@@ -214,7 +230,7 @@ private:
     else
       return false;
     if (attentionKeys < axes.extent(*keys))
-      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*keys), dots.empty() ? maxKeys : attentionKeys));
+      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*keys), keysAtOnce()));
     return zyx::schedule::isLegal(func, steps);
   }
 
@@ -250,17 +266,43 @@ private:
       widest = std::max(widest, bytesOf(load.getResult()));
     if (combinesWindows())
       return chooseWindows(target.lanes(widest));
-    int64_t vectors = 4 * target.lanes(widest);
+    int64_t vectors = (target.isGpu() ? 1 : 4) * target.lanes(widest);
     SmallVector<Axis> parallel = parallelAxes();
-    bool widen = dots.empty() && llvm::none_of(stores, [&](StoreOp store) {
+    bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
       return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
     });
     for (Axis axis : parallel) {
       if (isContiguous(axis))
         grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
       else
-        grid(axis, axis == parallel.back() && dots.empty() ? rowsPerProgram(axis) : 1);
+        grid(axis, axis == parallel.back() && dots.empty() && !target.isGpu() ? rowsPerProgram(axis) : 1);
     }
+  }
+
+  /// Several threads of a GPU walk a long row together, so that neighbours read neighbours. What a row is
+  /// combined into must be one element in each program.
+  void chooseThreadsOfRows() {
+    if (!target.isGpu() || !dots.empty() || func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return;
+    std::optional<Axis> row;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && isContiguous(axis) && (!row || axes.extent(axis) > axes.extent(*row)))
+        row = axis;
+    SmallVector<Axis> parallel = parallelAxes();
+    bool isOne = !func.walk([&](ReduceOp reduce) {
+                       for (Axis axis : axes.of(reduce.getResult()))
+                         if (axes.extent(axis) != 1 && (!llvm::is_contained(parallel, axis) || isContiguous(axis)))
+                           return WalkResult::interrupt();
+                       return WalkResult::advance();
+                     }).wasInterrupted();
+    if (!row || !isOne)
+      return;
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    const int64_t threads = axes.extent(*row) / (vectorsPerThread * target.lanes(widest));
+    if (threads >= fewestThreads)
+      func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
   }
 
   int64_t columnsPerProgram(Axis axis, int64_t vectors) {
@@ -309,7 +351,7 @@ private:
   void chooseWindows(int64_t lanes) {
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
-    int64_t left = programElements;
+    int64_t left = elementsPerProgram();
     auto take = [&](Axis axis, int64_t most) {
       int64_t pieces = llvm::divideCeil(axes.extent(axis), std::max<int64_t>(std::min(most, left), 1));
       tiles[axis] = llvm::divideCeil(axes.extent(axis), pieces);
@@ -334,10 +376,22 @@ private:
       grid(axis, tiles[axis]);
   }
 
+  /// A GPU's thread takes as many as it reads at once: its neighbours take their neighbours.
+  int64_t elementsPerProgram() {
+    if (!target.isGpu())
+      return programElements;
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    for (StoreOp store : stores)
+      widest = std::max(widest, bytesOf(store.getValue()));
+    return target.lanes(widest);
+  }
+
   void chooseElements() {
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
-    int64_t left = programElements;
+    int64_t left = elementsPerProgram();
     if (auto square = transposedAxes(parallel)) {
       // The next program reads on where the last one ended.
       auto [read, written] = *square;
@@ -368,7 +422,7 @@ private:
       return std::nullopt;
     };
     std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
-    if (!columns || target.vectorBytes == 0)
+    if (!columns || target.vectorBytes == 0 || target.isGpu())
       return std::nullopt;
     for (LoadOp load : loads)
       if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());

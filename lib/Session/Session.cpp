@@ -325,6 +325,11 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name
   return made;
 }
 
+Result<std::string> Session::targetOf(const std::string &deviceName) {
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName));
+  return on->target();
+}
+
 Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path, maxTextBytes));
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
@@ -414,9 +419,8 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
     return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
   }
   // A device that is not there is found before the time of a compilation is spent.
-  ZYX_RETURN_IF_ERROR(device(deviceName).status());
   CompileOptions options;
-  options.target = deviceName;
+  ZYX_ASSIGN_OR_RETURN(options.target, targetOf(deviceName));
   options.isa = isa;
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,

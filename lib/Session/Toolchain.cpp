@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Toolchain.h"
 
+#include "zyx/Base/Config.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Processors.h"
 #include "zyx/Runtime/Device.h"
@@ -83,6 +84,14 @@ static std::string findProgram(std::string_view name) {
   return "";
 }
 
+/// As the compiler looks for it.
+static std::string findAssembler() {
+  if (const char *named = zyxVariable("PTXAS"))
+    return named;
+  const std::string inPath = findProgram("ptxas");
+  return inPath.empty() ? "/usr/local/cuda/bin/ptxas" : inPath;
+}
+
 std::string session::toolchainKey(const std::string &target) {
   std::string key = "zyx " ZYX_VERSION ", compiler ";
   for (const std::string &candidate : Compiler::candidates()) {
@@ -91,6 +100,9 @@ std::string session::toolchainKey(const std::string &target) {
       break;
     }
   }
+  // Code for a GPU depends on the record of that name alone, and on who assembles it.
+  if (target == "cuda" || target.starts_with("sm_"))
+    return key + ", ptxas " + fileIdentity(findAssembler()) + "; ";
   // The record of "cpu" follows from these.
   key += ", processor";
   for (const std::string &feature : runtime::hostCpuFeatures())

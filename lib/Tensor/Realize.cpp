@@ -73,7 +73,7 @@ Result<State::Program *> State::compile(const graph::Graph &captured, const Hash
   } else {
     session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
     session.observers.progress = line.callback();
-    const Result<session::Compiled> compiled = session.compile(captured, {.target = options.device});
+    const Result<session::Compiled> compiled = session.compile(captured, {.target = device->target()});
     session.observers.progress = nullptr;
     ZYX_RETURN_IF_ERROR(compiled.status());
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled->output));

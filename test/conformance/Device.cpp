@@ -47,7 +47,7 @@ private:
     if (name == "reference")
       return session.prepare(graph, name);
     session::CompileOptions options;
-    options.target = name;
+    ZYX_ASSIGN_OR_RETURN(options.target, session.targetOf(name));
     options.isa = isa;
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;

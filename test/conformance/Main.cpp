@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char *help =
     "zyx-conformance: every op of the graph on a device, compared with the interpreter\n"
-    "  --device=NAME     what runs the graphs (default: cpu): cpu, c, reference; folded or grouped,\n"
+    "  --device=NAME     what runs the graphs (default: cpu): cpu, c, cuda, reference; folded or grouped,\n"
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
     "                    interpreter with a wrong bit in each output, which must fail\n"
     "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"

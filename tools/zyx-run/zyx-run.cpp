@@ -61,7 +61,8 @@ Result<artifact::Artifact> readArtifact(const Options &options) {
   if (!options.entry.empty() && options.entry != artifact.entry)
     return Status::notFound(options.file + ": has no entry '" + options.entry + "', but " +
                             artifact.entry);
-  if (!options.device.empty() && options.device != artifact.target)
+  // "cuda:1" is a device of the kind "cuda".
+  if (!options.device.empty() && options.device.substr(0, options.device.find(':')) != artifact.target)
     return Status::unsupported(options.file + ": is compiled for device '" + artifact.target +
                                "', not '" + options.device + "'");
   return artifact;

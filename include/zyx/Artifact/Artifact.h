@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 5;
+inline constexpr uint32_t formatVersion = 6;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -49,7 +49,8 @@ struct Buffer {
 };
 
 /// Machine code in a format that the target's device loads. "elf-so" is an ELF shared object that
-/// needs nothing but libc and libm.
+/// needs nothing but libc and libm; "cubin" is code for one architecture of NVIDIA's GPUs, "ptx" text for
+/// the assembler in their driver.
 struct CodeBlob {
   std::string format;
   std::vector<std::byte> bytes;
@@ -63,7 +64,9 @@ struct SourceLocation {
   bool operator==(const SourceLocation &) const = default;
 };
 
-/// A function in a code blob. In "elf-so" it is `extern "C"` of type KernelFunction.
+/// A function in a code blob. In "elf-so" it is `extern "C"` of type KernelFunction. In "cubin" and "ptx" its
+/// parameters are an address for each buffer, the scalars, the address of scratch memory, and the number of
+/// programs, each in 64 bits.
 struct Kernel {
   std::string symbol;
   /// Index in Artifact::code.
@@ -76,8 +79,14 @@ struct Kernel {
   /// How many of the buffers, the last ones, a launch writes; the others it only reads. No buffer
   /// that is only read is among them.
   uint32_t numWritten = 0;
-  /// What a call takes of its thread's stack for private memory, in bytes; frames come on top.
+  /// What a call takes of its thread's stack for private memory, in bytes; frames come on top. On a GPU
+  /// what each thread that is launched has in scratch memory.
   uint64_t stackBytes = 0;
+  /// On a GPU: threads of a workgroup, each of which computes one program; 0 where a thread computes
+  /// programs by itself, as many as there are more than threads.
+  uint32_t groupThreads = 0;
+  /// Of a workgroup, in bytes, beyond what its code declares.
+  uint32_t sharedBytes = 0;
   bool operator==(const Kernel &) const = default;
 };
 
@@ -147,7 +156,8 @@ struct Artifact {
   std::string entry;
   /// "cpu", "c", ...: the device kind that loads the code.
   std::string target;
-  /// CPU features that the code uses, by LLVM's names: "avx2", "avx512f".
+  /// CPU features that the code uses, by LLVM's names: "avx2", "avx512f"; for a GPU its architecture,
+  /// "sm_90a".
   std::vector<std::string> cpuFeatures;
   std::vector<Argument> inputs, outputs;
   std::vector<Buffer> buffers;

@@ -42,6 +42,10 @@ public:
   virtual std::shared_ptr<MemoryPool> pool() const = 0;
   /// The first of its queues.
   virtual Queue &queue() = 0;
+  /// The record of targets that code for it is compiled with: "cpu", "sm_90a".
+  virtual std::string target() const { return name(); }
+  /// Bytes to whose multiples buffers of its programs are aligned, beside what their elements need.
+  virtual uint64_t alignment() const { return 1; }
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive
   /// the program.
   virtual Result<std::shared_ptr<Program>> load(artifact::Artifact artifact) = 0;

@@ -20,6 +20,9 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
       columns where the contiguous axis is not combined;
     - any other kernel gives each program a few thousand elements, contiguous ones first.
 
+    On a GPU, whose programs are threads, they take 16 bytes, a row, or a few rows of a product by 16 bytes of
+    columns; kernels with long rows get `threads`, which compute a row together.
+
     A kernel that has a schedule keeps it. Each choice is a remark.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">];

@@ -121,6 +121,9 @@ public:
   /// Loads what was compiled before. An empty `device` is the artifact's own.
   Result<std::unique_ptr<Executable>> load(artifact::Artifact artifact, const std::string &device);
 
+  /// The target that code for the device is compiled with: "cpu", or for the card that "cuda" is, "sm_90a".
+  Result<std::string> targetOf(const std::string &deviceName);
+
   /// "reference" and the runtime's devices.
   static std::vector<DeviceListing> listDevices();
 

@@ -7,6 +7,7 @@
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 /// The steps of the conversion, in the order in which the pass takes them. Each rewrites the
@@ -17,8 +18,36 @@ namespace zyx::kernel {
 /// Buffer arguments are pointers after it; views still name them, through a cast.
 mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lowerFunction(FuncOp func);
 
+/// Bytes to whose multiples a GPU's buffers are aligned: what a thread loads at once.
+inline constexpr int64_t gpuBufferAlignment = 16;
+
+/// The same for a GPU: `@k` is a kernel, each of whose threads, or of whose workgroups where the kernel asks
+/// for threads, runs one program after the other.
+struct ThreadFunction {
+  mlir::LLVM::LLVMFuncOp func;
+  /// Where this thread's part of the scratch memory begins, and what its workgroup shares.
+  mlir::Value scratch, shared;
+};
+mlir::FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func);
+
+/// What accesses to memory may rely on.
+struct MemoryFacts {
+  /// The most that a program allocates on its stack.
+  int64_t privateBytes;
+  /// Products of packed factors are for Intel's AMX.
+  bool amx = false;
+  /// Loads and stores may go past the caches.
+  bool streams = true;
+  /// Bytes to whose multiples buffers and scratch memory are aligned; 0 where it is their elements'.
+  int64_t bufferAlignment = 0;
+  /// Where allocations go instead of the stack, if anywhere.
+  mlir::Value scratch = {};
+  /// Where shared allocations go, if there is such memory.
+  mlir::Value shared = {};
+};
+
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
-mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx);
+mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, const MemoryFacts &facts);
 
 /// Emits a product by the matrix unit, of what lies at three addresses; rows of the left factor begin `lhsStride`
 /// elements apart.
@@ -30,6 +59,10 @@ void lowerVectorMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t 
 
 /// Leaves f16, bf16 and f8 only as bits and, with `halfConversion`, f16 in LLVM's conversions.
 mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, bool halfConversion);
+
+/// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
+/// converter that the patterns use.
+std::shared_ptr<mlir::LLVMTypeConverter> addPatterns(mlir::RewritePatternSet &patterns);
 
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);

@@ -4,13 +4,19 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
 namespace zyx::kernel {
 namespace {
+
+/// Threads of a workgroup at most, so that the assembler knows how many registers each may have.
+constexpr int32_t threadsPerGroup = 256;
 
 /// Names a function that the module does not have yet.
 std::string freshName(ModuleOp module, StringRef wanted) {
@@ -85,8 +91,8 @@ Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
   return UnrealizedConversionCastOp::create(builder, loc, type, value).getResult(0);
 }
 
-/// The grid becomes a loop over linear program numbers.
-void lowerGrid(GridOp grid, Value begin, Value end) {
+/// The grid becomes a loop over linear program numbers, in steps of `step`.
+void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
   OpBuilder builder(grid);
   Location loc = grid.getLoc();
   Type index = builder.getIndexType();
@@ -105,7 +111,7 @@ void lowerGrid(GridOp grid, Value begin, Value end) {
     counts.push_back(arith::DivUIOp::create(builder, loc, rounded, constant(step)));
   }
   auto loop = scf::ForOp::create(builder, loc, cast(builder, loc, begin, index),
-                                 cast(builder, loc, end, index), constant(1));
+                                 cast(builder, loc, end, index), step ? cast(builder, loc, step, index) : constant(1));
   builder.setInsertionPointToStart(loop.getBody());
   Value rest = loop.getInductionVar();
   Block *body = &grid.getBody().front();
@@ -126,26 +132,74 @@ void lowerGrid(GridOp grid, Value begin, Value end) {
   grid.erase();
 }
 
+/// What a launch gives each workgroup of a GPU.
+Value sharedMemory(OpBuilder &builder, ModuleOp module, Location loc) {
+  constexpr StringRef name = "zyx_shared";
+  const auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
+                           LLVM::Linkage::External, name, Attribute(), /*alignment=*/64, space);
+  }
+  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space), name);
+}
+
+/// Refuses what a program of one thread, or of several where `mostThreads` allows it, cannot be.
+LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1) {
+  if (static_cast<int64_t>(func.getThreads().value_or(1)) > mostThreads || func.getCluster().value_or(1) != 1)
+    return func.emitOpError() << "asks for " << func.getThreads().value_or(1)
+                              << " threads in a cluster of " << func.getCluster().value_or(1)
+                              << ", where a program is one thread";
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError("has a body of several blocks, where loops and branches must be scf");
+  for (Type type : func.getArgumentTypes())
+    if (isa<FloatType>(type))
+      return func.emitOpError() << "takes a scalar of type " << type
+                                << "; scalars are passed as 64-bit integers";
+  return success();
+}
+
+/// Moves the kernel's code behind what `body`, whose first arguments are the kernel's, has. Programs are
+/// those from `begin` below `end`, in steps of `step` or of one.
+void moveCode(FuncOp func, ValueRange given, LLVM::LLVMFuncOp body, Value begin, Value end, Value step = {}) {
+  Location loc = func.getLoc();
+  Block *start = &body.getBody().front();
+  OpBuilder builder(start, start->end());
+  SmallVector<Value> arguments;
+  for (auto [value, type] : llvm::zip(given, func.getArgumentTypes()))
+    arguments.push_back(cast(builder, loc, value, type));
+  Block *code = &func.getBody().front();
+  code->getTerminator()->erase();
+  IRRewriter rewriter(builder);
+  rewriter.setInsertionPointToEnd(start);
+  LLVM::ReturnOp::create(rewriter, loc, ValueRange());
+  Operation *before = start->getTerminator();
+  // Of threads, which run what stands outside of a grid, one is to compute what has none.
+  if (step && code->getOps<GridOp>().empty()) {
+    rewriter.setInsertionPoint(before);
+    Type index = builder.getIndexType();
+    auto cast = [&](Value value) -> Value { return arith::IndexCastOp::create(rewriter, loc, index, value); };
+    auto loop = scf::ForOp::create(rewriter, loc, cast(begin), cast(end), cast(step));
+    before = loop.getBody()->getTerminator();
+  }
+  rewriter.inlineBlockBefore(code, before, arguments);
+  for (GridOp grid : llvm::make_early_inc_range(start->getOps<GridOp>()))
+    lowerGrid(grid, begin, end, step);
+}
+
 } // namespace
 
 FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
   Location loc = func.getLoc();
-  if (func.getThreads().value_or(1) != 1 || func.getCluster().value_or(1) != 1)
-    return func.emitOpError() << "asks for " << func.getThreads().value_or(1)
-                              << " threads in a cluster of " << func.getCluster().value_or(1)
-                              << "; on a CPU a program is one thread";
-  if (!func.getBody().hasOneBlock())
-    return func.emitOpError("has a body of several blocks, where loops and branches must be scf");
+  if (failed(checkFunction(func)))
+    return failure();
   OpBuilder builder(func);
   auto pointer = LLVM::LLVMPointerType::get(func.getContext());
   Type i64 = builder.getI64Type();
   SmallVector<Type> types;
-  for (Type type : func.getArgumentTypes()) {
-    if (isa<FloatType>(type))
-      return func.emitOpError() << "takes a scalar of type " << type
-                                << "; scalars are passed as 64-bit integers";
+  for (Type type : func.getArgumentTypes())
     types.push_back(isa<BufferType>(type) ? Type(pointer) : type.isIndex() ? i64 : type);
-  }
   types.append({i64, i64});
 
   std::string name = func.getName().str();
@@ -160,24 +214,76 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
   createEntry(builder, func, body, freshName(module, name + ".entry"));
   auto entry = cast<LLVM::LLVMFuncOp>(*std::prev(builder.getInsertionPoint()));
 
-  Block *start = body.addEntryBlock(builder);
-  builder.setInsertionPointToStart(start);
-  SmallVector<Value> arguments;
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
-    arguments.push_back(cast(builder, loc, start->getArgument(i), type));
-  Block *code = &func.getBody().front();
-  code->getTerminator()->erase();
-  IRRewriter rewriter(builder);
-  rewriter.setInsertionPointToEnd(start);
-  rewriter.inlineBlockBefore(code, start, start->end(), arguments);
-  rewriter.setInsertionPointToEnd(start);
-  LLVM::ReturnOp::create(rewriter, loc, ValueRange());
-  unsigned last = start->getNumArguments();
-  for (GridOp grid : llvm::make_early_inc_range(start->getOps<GridOp>()))
-    lowerGrid(grid, start->getArgument(last - 2), start->getArgument(last - 1));
+  ValueRange arguments = body.addEntryBlock(builder)->getArguments();
+  moveCode(func, arguments, body, arguments[types.size() - 2], arguments[types.size() - 1]);
   func.erase();
   entry.setSymName(name);
   return body;
+}
+
+FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
+  Location loc = func.getLoc();
+  if (failed(checkFunction(func, threadsPerGroup)))
+    return failure();
+  const int64_t groupThreads = func.getThreads().value_or(1);
+  OpBuilder builder(func);
+  MLIRContext *context = func.getContext();
+  const int64_t stackBytes = bytesOf(func, Space::Private);
+  auto global = LLVM::LLVMPointerType::get(context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  auto generic = LLVM::LLVMPointerType::get(context);
+  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
+  SmallVector<Type> types;
+  for (Type type : func.getArgumentTypes())
+    types.push_back(isa<BufferType>(type) ? Type(global) : i64);
+  types.append({global, i64});
+
+  std::string name = func.getName().str();
+  ModuleOp module = func->getParentOfType<ModuleOp>();
+  LLVM::LLVMFuncOp made =
+      createFunction(builder, loc, freshName(module, name + ".threads"), types, LLVM::Linkage::External);
+  made->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  made->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(
+                                                              {groupThreads > 1 ? static_cast<int32_t>(groupThreads)
+                                                                                : threadsPerGroup}));
+  // Else the assembler spills to have more workgroups at once.
+  made->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  Block *start = made.addEntryBlock(builder);
+  builder.setInsertionPointToStart(start);
+  SmallVector<Value> arguments;
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
+    Value argument = start->getArgument(i);
+    if (isa<BufferType>(type)) {
+      made.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+      made.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(gpuBufferAlignment));
+      argument = LLVM::AddrSpaceCastOp::create(builder, loc, generic, argument);
+    } else if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() < 64) {
+      argument = LLVM::TruncOp::create(builder, loc, type, argument);
+    }
+    arguments.push_back(argument);
+  }
+  // Each of these numbers has 32 bits; the number of a thread may have more.
+  auto wide = [&](Value value) -> Value { return LLVM::ZExtOp::create(builder, loc, i64, value); };
+  Value size = wide(NVVM::BlockDimXOp::create(builder, loc, i32));
+  Value group = wide(NVVM::BlockIdXOp::create(builder, loc, i32));
+  Value groups = wide(NVVM::GridDimXOp::create(builder, loc, i32));
+  Value thread = LLVM::AddOp::create(builder, loc, LLVM::MulOp::create(builder, loc, group, size),
+                                     wide(NVVM::ThreadIdXOp::create(builder, loc, i32)));
+  Value threads = LLVM::MulOp::create(builder, loc, groups, size);
+  Value own = LLVM::MulOp::create(builder, loc, thread,
+                                  LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(stackBytes)));
+  Value scratch = LLVM::AddrSpaceCastOp::create(builder, loc, generic, start->getArgument(types.size() - 2));
+  scratch = LLVM::GEPOp::create(builder, loc, generic, builder.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{own});
+  Value shared;
+  if (groupThreads > 1)
+    shared = LLVM::AddrSpaceCastOp::create(builder, loc, generic, sharedMemory(builder, module, loc));
+  Value programs = start->getArgument(types.size() - 1);
+  if (groupThreads > 1)
+    moveCode(func, arguments, made, group, programs, groups);
+  else
+    moveCode(func, arguments, made, thread, programs, threads);
+  func.erase();
+  made.setSymName(name);
+  return ThreadFunction{made, scratch, shared};
 }
 
 } // namespace zyx::kernel

@@ -25,6 +25,19 @@ namespace zyx::kernel {
 using namespace mlir;
 using namespace zyx::kernel;
 
+std::shared_ptr<LLVMTypeConverter> zyx::kernel::addPatterns(RewritePatternSet &patterns) {
+  LowerToLLVMOptions options(patterns.getContext());
+  options.overrideIndexBitwidth(64);
+  auto converter = std::make_shared<LLVMTypeConverter>(patterns.getContext(), options);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(*converter, patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(*converter, patterns);
+  populateMathToLLVMConversionPatterns(*converter, patterns);
+  populateVectorToLLVMConversionPatterns(*converter, patterns);
+  return converter;
+}
+
 namespace {
 
 struct ConvertKernelToLLVM
@@ -32,16 +45,8 @@ struct ConvertKernelToLLVM
   using ConvertKernelToLLVMPassBase::ConvertKernelToLLVMPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    LowerToLLVMOptions options(context);
-    options.overrideIndexBitwidth(64);
-    converter = std::make_shared<LLVMTypeConverter>(context, options);
     RewritePatternSet set(context);
-    populateSCFToControlFlowConversionPatterns(set);
-    cf::populateControlFlowToLLVMConversionPatterns(*converter, set);
-    arith::populateCeilFloorDivExpandOpsPatterns(set);
-    arith::populateArithToLLVMConversionPatterns(*converter, set);
-    populateMathToLLVMConversionPatterns(*converter, set);
-    populateVectorToLLVMConversionPatterns(*converter, set);
+    converter = addPatterns(set);
     patterns = std::move(set);
     return success();
   }
@@ -51,7 +56,7 @@ struct ConvertKernelToLLVM
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
       CrashNote note(func);
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
-      if (failed(body) || failed(lowerMemory(*body, privateBytes, amx)) ||
+      if (failed(body) || failed(lowerMemory(*body, {privateBytes, amx})) ||
           failed(lowerSmallFloats(*body, halfConversion)))
         return signalPassFailure();
       bodies.push_back(*body);

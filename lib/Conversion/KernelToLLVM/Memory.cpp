@@ -4,8 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -25,8 +28,8 @@ struct Place {
 
 class MemoryLowering {
 public:
-  MemoryLowering(LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx)
-      : body(body), privateBytes(privateBytes), amx(amx), builder(body.getContext()) {}
+  MemoryLowering(LLVM::LLVMFuncOp body, const MemoryFacts &facts)
+      : body(body), facts(facts), builder(body.getContext()) {}
   LogicalResult run();
 
 private:
@@ -43,6 +46,8 @@ private:
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
   void lower(vector::StepOp step);
+  void lower(IdOp id);
+  void lower(BarrierOp barrier);
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   OpFoldResult expand(AffineExpr expr, ValueRange symbols);
@@ -54,6 +59,8 @@ private:
   Value materialize(OpFoldResult value);
   /// base + linear, in elements of `type`. Where all lanes are masked off it may lie outside.
   Value address(const Place &place, ValueRange indices, Type type, bool masked = false);
+  /// Of an access to such an address, in bytes.
+  unsigned alignmentOf(Value address, Type type);
   /// One address per lane, for a vector whose innermost stride is not 1.
   Value addresses(const Place &place, ValueRange indices, VectorType type);
   /// The place of a view operand; null, after an error, where the view is not made by an op here.
@@ -64,8 +71,9 @@ private:
   Value mask(Value given, int64_t lanes);
 
   LLVM::LLVMFuncOp body;
-  int64_t privateBytes, allocated = 0;
-  bool amx;
+  const MemoryFacts facts;
+  /// Bytes of the two spaces.
+  int64_t allocated = 0, allocatedShared = 0;
   /// Something is stored past the caches.
   bool streams = false;
   OpBuilder builder;
@@ -151,6 +159,39 @@ Value MemoryLowering::address(const Place &place, ValueRange indices, Type type,
                              masked ? LLVM::GEPNoWrapFlags::none : LLVM::GEPNoWrapFlags::inbounds);
 }
 
+/// A power of two that divides an index, as far as `depth` ops, one behind the other, tell.
+int64_t divisorOf(Value index, unsigned depth = 8) {
+  constexpr int64_t most = 64;
+  if (depth-- == 0)
+    return 1;
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant == 0 ? most : std::min(most, *constant & -*constant);
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    bool counts = loop && argument == loop.getInductionVar();
+    return counts ? std::min(divisorOf(loop.getLowerBound(), depth), divisorOf(loop.getStep(), depth)) : 1;
+  }
+  Operation *op = index.getDefiningOp();
+  if (isa<arith::MulIOp>(op))
+    return std::min(most, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
+  return 1;
+}
+
+unsigned MemoryLowering::alignmentOf(Value address, Type type) {
+  const int64_t element = elementBytes(type);
+  if (facts.bufferAlignment == 0)
+    return element;
+  auto offset = address.getDefiningOp<LLVM::GEPOp>();
+  // The beginning of a buffer or of an allocation.
+  if (!offset || offset.getDynamicIndices().empty())
+    return facts.bufferAlignment;
+  auto index = offset.getDynamicIndices().front().getDefiningOp<arith::IndexCastOp>();
+  const int64_t bytes = index ? element * divisorOf(index.getIn()) : element;
+  return std::min(facts.bufferAlignment, bytes);
+}
+
 Value MemoryLowering::addresses(const Place &place, ValueRange indices, VectorType type) {
   int64_t lanes = type.getNumElements();
   auto i64s = VectorType::get({lanes}, builder.getI64Type());
@@ -199,15 +240,27 @@ void rowMajor(ArrayRef<int64_t> shape, SmallVectorImpl<OpFoldResult> &strides, B
 
 LogicalResult MemoryLowering::lower(AllocOp alloc) {
   ViewType type = alloc.getType();
-  if (type.getSpace() != Space::Private)
-    return alloc.emitOpError("asks for shared memory, which a program on a CPU does not have");
+  const bool isShared = type.getSpace() == Space::Shared;
+  if (isShared && !facts.shared)
+    return alloc.emitOpError("asks for shared memory, which programs that are one thread do not have");
   int64_t elements = ShapedType::getNumElements(type.getShape());
-  allocated += llvm::alignTo(elements * elementBytes(type.getElementType()), 64);
-  if (allocated > privateBytes)
-    return alloc.emitOpError() << "brings the kernel's private memory to " << allocated
-                               << " bytes; the stack has room for " << privateBytes;
+  int64_t &used = isShared ? allocatedShared : allocated;
+  const int64_t begin = used;
+  used += bytesOf(alloc);
   Place place{{}, builder.getIndexAttr(0), {}};
   rowMajor(type.getShape(), place.strides, builder);
+  if (Value memory = isShared ? facts.shared : facts.scratch) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(memory);
+    Value offset = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(begin));
+    place.base = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
+                                     ArrayRef<LLVM::GEPArg>{offset});
+    places[alloc] = std::move(place);
+    return success();
+  }
+  if (allocated > facts.privateBytes)
+    return alloc.emitOpError() << "brings the kernel's private memory to " << allocated
+                               << " bytes; the stack has room for " << facts.privateBytes;
   // In the entry block an allocation is part of the frame, once for all programs.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&body.getBody().front());
@@ -272,9 +325,9 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
   if (!load.getMask() && (contiguous || splat)) {
     Type access = splat ? getElementTypeOrSelf(stored) : stored;
     Value from = address(*place, load.getIndices(), type);
-    if (load.getStream() && vector && contiguous)
+    if (facts.streams && load.getStream() && vector && contiguous)
       fetchAhead(from);
-    bits = LLVM::LoadOp::create(builder, loc, access, from, alignment);
+    bits = LLVM::LoadOp::create(builder, loc, access, from, alignmentOf(from, type));
     if (splat)
       bits = vector::BroadcastOp::create(builder, loc, stored, bits);
   } else {
@@ -414,10 +467,10 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
   Value bits = toMemory(builder, loc, store.getValue());
   if (!store.getMask() && contiguous) {
     Value to = address(*place, store.getIndices(), type);
-    if (store.getStream() && vector && llvm::isPowerOf2_64(vector.getNumElements()))
+    if (facts.streams && store.getStream() && vector && llvm::isPowerOf2_64(vector.getNumElements()))
       storePastCaches(bits, to, alignment);
     else
-      LLVM::StoreOp::create(builder, loc, bits, to, alignment);
+      LLVM::StoreOp::create(builder, loc, bits, to, alignmentOf(to, type));
   } else {
     if (!vector)
       bits = vector::BroadcastOp::create(builder, loc, VectorType::get({1}, bits.getType()), bits);
@@ -451,7 +504,7 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
                                  multiply.getRhs().getType().getShape().back())
     return multiply.emitOpError("reads panels whose rows follow each other in memory");
   Value zero = index(0);
-  auto lowerProduct = amx ? lowerMatrixMultiply : lowerVectorMultiply;
+  auto lowerProduct = facts.amx ? lowerMatrixMultiply : lowerVectorMultiply;
   lowerProduct(builder, multiply, *rowStride,
                address(*sums, {zero, zero}, multiply.getSums().getType().getElementType()),
                address(*lhs, multiply.getLhsIndices(), multiply.getLhs().getType().getElementType()),
@@ -535,6 +588,17 @@ void MemoryLowering::lower(vector::StepOp step) {
   step.erase();
 }
 
+void MemoryLowering::lower(IdOp id) {
+  Value number = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+  id.replaceAllUsesWith(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number).getResult());
+  id.erase();
+}
+
+void MemoryLowering::lower(BarrierOp barrier) {
+  NVVM::Barrier0Op::create(builder, loc);
+  barrier.erase();
+}
+
 LogicalResult MemoryLowering::run() {
   SmallVector<Operation *> ops;
   body.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
@@ -567,8 +631,12 @@ LogicalResult MemoryLowering::run() {
       lower(mask);
     else if (auto step = dyn_cast<vector::StepOp>(op))
       lower(step);
+    else if (auto id = dyn_cast<IdOp>(op); id && facts.shared && id.getKind() == IdKind::Thread)
+      lower(id);
+    else if (auto barrier = dyn_cast<BarrierOp>(op); barrier && facts.shared)
+      lower(barrier);
     else if (isa<KernelDialect>(op->getDialect()))
-      lowered = op->emitOpError("has no meaning for a program on a CPU");
+      lowered = op->emitOpError("has no meaning for a program that is one thread");
     if (failed(lowered))
       return failure();
   }
@@ -590,8 +658,8 @@ LogicalResult MemoryLowering::run() {
 
 } // namespace
 
-LogicalResult lowerMemory(LLVM::LLVMFuncOp body, int64_t privateBytes, bool amx) {
-  return MemoryLowering(body, privateBytes, amx).run();
+LogicalResult lowerMemory(LLVM::LLVMFuncOp body, const MemoryFacts &facts) {
+  return MemoryLowering(body, facts).run();
 }
 
 } // namespace zyx::kernel

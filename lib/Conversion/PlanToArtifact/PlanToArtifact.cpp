@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,13 +19,17 @@ namespace {
 /// One conversion. Values of the plan are numbered as buffers and commands of the artifact.
 class Writer {
 public:
-  Writer(ModuleOp module, FuncOp func) : symbols(module), func(func) {}
+  Writer(ModuleOp module, FuncOp func, const target::TargetInfo &target)
+      : symbols(module), func(func), target(target) {}
 
-  Status run(const target::TargetInfo &target, artifact::CodeBlob code) {
+  Status run(std::vector<artifact::CodeBlob> code) {
+    if (code.size() != 1)
+      for (auto [i, kernel] : llvm::enumerate(func->getParentOfType<ModuleOp>().getOps<kernel::FuncOp>()))
+        blobs[kernel] = i;
     result.entry = func.getName().str();
     result.target = target.device;
     result.cpuFeatures = target.requiredFeatures;
-    result.code.push_back(std::move(code));
+    result.code = std::move(code);
     addArguments();
     ZYX_RETURN_IF_ERROR(addBlock(func.getBody().front()));
     return result.verify();
@@ -176,28 +181,30 @@ private:
     artifact::SourceLocation location;
     if (auto place = kernel.getLoc()->findInstanceOf<FileLineColLoc>())
       location = {place.getFilename().str(), place.getLine(), place.getColumn()};
-    result.kernels.push_back({kernel.getName().str(), 0,
-                              static_cast<uint32_t>(launch.buffers.size()),
-                              static_cast<uint32_t>(launch.scalars.size()), kernel.getName().str(),
-                              std::move(location), numWritten, stackBytesOf(kernel)});
+    artifact::Kernel made;
+    made.symbol = made.name = kernel.getName().str();
+    made.code = blobs.lookup(kernel);
+    made.numBuffers = static_cast<uint32_t>(launch.buffers.size());
+    made.numScalars = static_cast<uint32_t>(launch.scalars.size());
+    made.location = std::move(location);
+    made.numWritten = numWritten;
+    // On the stack of whoever calls. Threads of a GPU have little of their own, and then nothing else.
+    const int64_t bytes = kernel::bytesOf(kernel, kernel::Space::Private);
+    made.stackBytes = target.isGpu() && bytes <= target.privateBytes ? 0 : bytes;
+    if (target.isGpu()) {
+      const auto threads = static_cast<uint32_t>(kernel.getThreads().value_or(1));
+      made.groupThreads = threads > 1 ? threads : 0;
+      made.sharedBytes = static_cast<uint32_t>(kernel::bytesOf(kernel, kernel::Space::Shared));
+    }
+    result.kernels.push_back(std::move(made));
     return it->second;
-  }
-
-  /// Private memory is on the stack of whoever calls.
-  static uint64_t stackBytesOf(kernel::FuncOp kernel) {
-    uint64_t bytes = 0;
-    kernel.walk([&](kernel::AllocOp alloc) {
-      kernel::ViewType type = alloc.getType();
-      if (type.getSpace() == kernel::Space::Private)
-        bytes += llvm::alignTo(ShapedType::getNumElements(type.getShape()) *
-                                   llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8),
-                               64);
-    });
-    return bytes;
   }
 
   SymbolTable symbols;
   FuncOp func;
+  const target::TargetInfo &target;
+  /// Where each kernel has code of its own.
+  llvm::DenseMap<Operation *, uint32_t> blobs;
   llvm::DenseMap<Value, uint32_t> buffers, commands;
   /// By what they write, too.
   llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
@@ -206,12 +213,12 @@ private:
 } // namespace
 
 Result<artifact::Artifact> zyx::plan::toArtifact(ModuleOp module, const target::TargetInfo &target,
-                                                 artifact::CodeBlob code) {
+                                                 std::vector<artifact::CodeBlob> code) {
   SmallVector<FuncOp> entries(module.getOps<FuncOp>());
   if (entries.size() != 1)
     return Status::compileFailed("an artifact holds one entry, and the module has " +
                                  std::to_string(entries.size()));
-  Writer writer(module, entries.front());
-  ZYX_RETURN_IF_ERROR(writer.run(target, std::move(code)));
+  Writer writer(module, entries.front(), target);
+  ZYX_RETURN_IF_ERROR(writer.run(std::move(code)));
   return std::move(writer.result);
 }

@@ -155,21 +155,62 @@ TargetInfo cTarget() {
   return info;
 }
 
-TargetInfo hopper() {
+/// What every card since Turing has.
+TargetInfo turing() {
   TargetInfo info;
-  info.name = info.cpu = "sm_90a";
+  info.name = info.cpu = "sm_75";
   info.kind = TargetKind::CUDA;
   info.device = "cuda";
+  info.requiredFeatures = {"sm_75"};
   info.vectorBytes = 16;
-  info.vectorRegisters = 255;
+  info.vectorRegisters = 32;
   info.hasFma = true;
-  info.l1Bytes = 256 << 10;
-  info.l2Bytes = 50 << 20;
+  // Before sm_80 there is no maximum of floats that gives NaN.
+  info.hasMaximum = false;
+  info.l1Bytes = 96 << 10;
+  info.l2Bytes = 4 << 20;
+  info.cores = 40;
   info.privateBytes = 1 << 10;
-  info.sharedBytes = 232448;
+  info.sharedBytes = 64 << 10;
   info.warpSize = 32;
+  info.ptxVersion = 78;
+  info.features = {"ptx78"};
+  return info;
+}
+
+/// A newer card with these caches, multiprocessors, and bytes of shared memory for a workgroup.
+TargetInfo card(const char *name, int64_t l1Bytes, int64_t l2Bytes, int64_t cores, int64_t sharedBytes) {
+  TargetInfo info = turing();
+  info.name = info.cpu = name;
+  info.requiredFeatures = {name};
+  info.hasMaximum = true;
+  info.l1Bytes = l1Bytes;
+  info.l2Bytes = l2Bytes;
+  info.cores = cores;
+  info.sharedBytes = sharedBytes;
+  return info;
+}
+
+/// A100.
+TargetInfo ampere() { return card("sm_80", 192 << 10, 40 << 20, 108, 163 << 10); }
+/// RTX 30.
+TargetInfo ampereDesktop() { return card("sm_86", 128 << 10, 6 << 20, 82, 99 << 10); }
+/// RTX 40, L40.
+TargetInfo ada() { return card("sm_89", 128 << 10, 72 << 20, 128, 99 << 10); }
+
+/// H100, H200.
+TargetInfo hopper() {
+  TargetInfo info = card("sm_90a", 256 << 10, 50 << 20, 132, 227 << 10);
   info.ptxVersion = 88;
   info.features = {"ptx88"};
+  return info;
+}
+
+/// For a card that nobody names, and those without a record.
+TargetInfo anyCard() {
+  TargetInfo info = turing();
+  info.name = "cuda";
+  info.isAssembledByDriver = true;
   return info;
 }
 
@@ -185,7 +226,7 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), l1Bytes, l2Bytes, cores, privateBytes,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;
@@ -199,6 +240,10 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x
                                                                     {"znver4", zen4},
                                                                     {"sapphirerapids", sapphireRapids},
                                                                     {"aarch64", aarch64}};
+
+/// Records that are no CPUs.
+constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
+    {"cuda", anyCard}, {"sm_75", turing}, {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada}, {"sm_90a", hopper}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;
@@ -221,7 +266,9 @@ const std::vector<std::string> &targetNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = isaNames();
     all[0] = "cpu";
-    all.insert(all.end(), {"c", "sm_90a"});
+    all.emplace_back("c");
+    for (const auto &[name, make] : otherRecords)
+      all.emplace_back(name);
     return all;
   }();
   return names;
@@ -252,8 +299,9 @@ Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
     readMachine(info);
     return info;
   }
-  if (name == "sm_90a")
-    return hopper();
+  for (const auto &[record, make] : otherRecords)
+    if (name == record)
+      return make();
   return Status::notFound("no target is named '" + std::string(name) + "'; there are " +
                           join(targetNames()));
 }

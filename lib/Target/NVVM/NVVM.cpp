@@ -3,24 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/NVVM/NVVM.h"
-#include "zyx/Target/Info/LLVMAnalyses.h"
 
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "Backend.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
-
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
-
-#include <mutex>
 
 using namespace mlir;
 
@@ -66,37 +52,6 @@ std::string version(int number) {
   return std::to_string(number / 10) + "." + std::to_string(number % 10);
 }
 
-/// One compilation: its contexts live and die with it.
-struct Compilation {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::TargetMachine> machine;
-  std::unique_ptr<llvm::Module> module;
-};
-
-std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-  });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
-  ZYX_ASSERT(llvmTarget, "the backend is linked and registered above");
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, std::nullopt,
-                                      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-}
-
-void optimise(Compilation &compilation) {
-  LLVMAnalyses analyses(compilation.machine.get());
-  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*compilation.module, analyses.modules);
-}
-
 } // namespace
 
 Status checkNVVMFeatures(ModuleOp llvmModule, const TargetInfo &target) {
@@ -119,37 +74,10 @@ Status checkNVVMFeatures(ModuleOp llvmModule, const TargetInfo &target) {
   return result;
 }
 
-Result<std::string> emitPTX(ModuleOp llvmModule, const TargetInfo &target) {
-  ZYX_RETURN_IF_ERROR(checkNVVMFeatures(llvmModule, target));
-  Compilation compilation;
-  compilation.machine = createMachine(target);
-
-  MLIRContext *context = llvmModule.getContext();
-  registerBuiltinDialectTranslation(*context);
-  registerLLVMDialectTranslation(*context);
-  registerNVVMDialectTranslation(*context);
-  OwningOpRef<ModuleOp> module = llvmModule.clone();
-  PassManager passes(context);
-  passes.addPass(createConvertNVVMToLLVMPass());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  if (succeeded(passes.run(*module)))
-    compilation.module = translateModuleToLLVMIR(*module, compilation.context, "kernels");
-  if (!compilation.module)
-    return Status::compileFailed("the kernels hold what has no translation to LLVM IR");
-  compilation.module->setTargetTriple(compilation.machine->getTargetTriple());
-  compilation.module->setDataLayout(compilation.machine->createDataLayout());
-  optimise(compilation);
-
-  llvm::SmallVector<char, 0> text;
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager emit;
-  bool cannot = compilation.machine->addPassesToEmitFile(emit, stream, nullptr,
-                                                         llvm::CodeGenFileType::AssemblyFile);
-  ZYX_ASSERT(!cannot, "PTX is what the backend writes");
-  (void)cannot;
-  emit.run(*compilation.module);
-  return std::string(text.data(), text.size());
+Result<std::string> emitPTX(ModuleOp llvmModule, const TargetInfo &target, bool scalarise) {
+  PTXCompilation compilation;
+  ZYX_RETURN_IF_ERROR(compilation.translate(llvmModule, target));
+  return compilation.generate(target, scalarise);
 }
 
 } // namespace zyx::target

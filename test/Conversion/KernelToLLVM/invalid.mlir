@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-convert-kernel-to-llvm --split-input-file --verify-diagnostics
 
-// expected-error @below {{asks for 128 threads in a cluster of 1; on a CPU a program is one thread}}
+// expected-error @below {{asks for 128 threads in a cluster of 1, where a program is one thread}}
 kernel.func @threads() attributes {threads = 128} {
   kernel.return
 }
@@ -34,7 +34,7 @@ kernel.func @pad(%x: !buffer) {
 // -----
 
 kernel.func @shared() {
-  // expected-error @below {{asks for shared memory, which a program on a CPU does not have}}
+  // expected-error @below {{asks for shared memory, which programs that are one thread do not have}}
   %a = kernel.alloc : !kernel.view<8xf32, shared>
   kernel.return
 }
@@ -78,7 +78,7 @@ kernel.func @tile_store(%x: !buffer) {
 // -----
 
 kernel.func @barrier() {
-  // expected-error @below {{has no meaning for a program on a CPU}}
+  // expected-error @below {{has no meaning for a program that is one thread}}
   kernel.barrier workgroup
   kernel.return
 }

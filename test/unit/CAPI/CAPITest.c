@@ -56,7 +56,7 @@ static void testErrors(void) {
         "the argument 'name' is NULL");
   CHECK(device == NULL);
   FAILS(zyx_device_create("npu", NULL, &device), ZYX_NOT_FOUND, "no device 'npu'");
-  FAILS(zyx_device_create("cuda", NULL, &device), ZYX_UNSUPPORTED, "no CUDA device");
+  FAILS(zyx_device_create("hip", NULL, &device), ZYX_UNSUPPORTED, "no HIP device");
   memset(&options, 0, sizeof(options));
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
         "struct_size of 'options' is 0, less than");

@@ -31,7 +31,7 @@ Result<Artifact> convert(llvm::StringRef text) {
   target::TargetInfo target;
   target.device = "cpu";
   target.requiredFeatures = {"avx2"};
-  return plan::toArtifact(*module, target, CodeBlob{"elf-so", {std::byte(1)}});
+  return plan::toArtifact(*module, target, {CodeBlob{"elf-so", {std::byte(1)}}});
 }
 
 constexpr const char *kernels = R"(

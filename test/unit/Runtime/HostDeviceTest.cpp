@@ -35,13 +35,15 @@ std::string refusal(const std::function<void(Artifact &)> &change) {
 }
 
 TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
+  // Whether or not this machine has a card.
+  setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
   for (const DeviceListing &listing : listDevices()) {
     auto device = createDevice(listing.name, {.threads = 1});
     EXPECT_EQ(device.isOk(), listing.present) << listing.name;
     if (listing.present) {
       EXPECT_EQ((*device)->name(), listing.name);
     } else {
-      EXPECT_EQ(device.status().code(), ErrorCode::Unsupported);
+      EXPECT_EQ(device.status().code(), listing.name == "cuda" ? ErrorCode::NotFound : ErrorCode::Unsupported);
       EXPECT_EQ(device.status().message(), listing.description);
     }
   }
@@ -49,7 +51,8 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   for (const DeviceListing &listing : listDevices())
     if (!listing.present)
       absent += listing.description + "\n";
-  EXPECT_EQ(absent, "this build has no CUDA device\n"
+  EXPECT_EQ(absent, "NVIDIA's driver cannot be opened: /none/libcuda.so.1: cannot open shared object file: "
+                    "No such file or directory\n"
                     "this build has no HIP device\n"
                     "this build has no OpenCL device\n"
                     "this build has no Vulkan device\n"

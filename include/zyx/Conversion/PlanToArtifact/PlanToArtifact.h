@@ -13,10 +13,10 @@
 namespace zyx::plan {
 
 /// The module's one `plan.func`, whose temporaries are slices of an arena, together with the code
-/// of all its kernels. Those are still in the module, in the lowered form: the extents of their
+/// of all its kernels: one piece, or one for each in the module's order. Those are still in the module, in the lowered form: the extents of their
 /// grids are theirs. The failure names the entry and what an artifact cannot hold.
 Result<artifact::Artifact> toArtifact(mlir::ModuleOp module, const target::TargetInfo &target,
-                                      artifact::CodeBlob code);
+                                      std::vector<artifact::CodeBlob> code);
 
 } // namespace zyx::plan
 

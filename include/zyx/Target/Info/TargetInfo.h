@@ -19,7 +19,7 @@ namespace zyx::target {
 enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2 };
 
 struct TargetInfo {
-  /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "sm_90a".
+  /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "cuda", "sm_90a".
   std::string name;
   TargetKind kind = TargetKind::CPU;
   /// The runtime's device that loads the code: "cpu", "c", "cuda".
@@ -30,7 +30,8 @@ struct TargetInfo {
   std::string cpu;
   /// Features beyond those of `cpu`, by LLVM's names.
   std::vector<std::string> features;
-  /// Features that the device must have for the code to run, by LLVM's names; for the artifact.
+  /// Features that the device must have for the code to run, by LLVM's names; for the artifact. Of a GPU
+  /// its architecture.
   std::vector<std::string> requiredFeatures;
 
   /// Bytes of a native vector; 0 where kernels are scalar (text targets).
@@ -58,7 +59,8 @@ struct TargetInfo {
   /// Processors that run programs of a kernel at the same time: a kernel has at least so many to hand out.
   int64_t cores = 4;
 
-  /// Private allocations of one kernel, in bytes: they are on the stack of a worker thread.
+  /// Private allocations of one kernel, in bytes: they are on the stack of a worker thread. On a GPU what
+  /// a thread may have in local memory; larger ones lie in global memory.
   int64_t privateBytes = 1 << 20;
   /// Shared memory of one workgroup, in bytes; 0 where there is none.
   int64_t sharedBytes = 0;
@@ -66,6 +68,8 @@ struct TargetInfo {
   int64_t warpSize = 1;
   /// Version of PTX that the emitter writes, times 10: 88 for 8.8.
   int ptxVersion = 0;
+  /// The code is PTX for the device's driver, which knows machines that came later.
+  bool isAssembledByDriver = false;
 
   /// Elements of `elementBytes` bytes in a native vector, 1 where kernels are scalar.
   int64_t lanes(int64_t elementBytes) const {
@@ -74,6 +78,8 @@ struct TargetInfo {
   /// Whether something sums up products of narrow factors faster than it would sum up wide ones.
   bool hasBf16Dots() const { return hasAmx || hasBf16Vectors; }
   bool hasI8Dots() const { return hasAmx || hasI8Vectors; }
+  /// Programs are threads that run in lockstep with others.
+  bool isGpu() const { return warpSize > 1; }
   /// "+avx2,+fma", as LLVM takes features.
   std::string featureString() const;
   /// Everything that changes the code, as text for cache keys.

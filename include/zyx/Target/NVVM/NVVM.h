@@ -10,9 +10,13 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
-/// Kernels in the LLVM and NVVM dialects become PTX.
+/// Kernels in the LLVM and NVVM dialects become PTX, and code for one card where there is an assembler.
 namespace zyx::target {
 
 /// Fails where an op of the module needs a machine or a version of PTX that the record does not
@@ -20,8 +24,32 @@ namespace zyx::target {
 Status checkNVVMFeatures(mlir::ModuleOp llvmModule, const TargetInfo &target);
 
 /// Translates, optimises (-O3) and writes PTX for the record's machine, in process. The module stays
-/// as it is. May run on several threads, with one MLIRContext each.
-Result<std::string> emitPTX(mlir::ModuleOp llvmModule, const TargetInfo &target);
+/// as it is. May run on several threads, with one MLIRContext each. With `scalarise`, vectors are taken
+/// apart but where they are loaded and stored: no instruction computes with ours.
+Result<std::string> emitPTX(mlir::ModuleOp llvmModule, const TargetInfo &target, bool scalarise = false);
+
+/// The path of ptxas: what ZYX_PTXAS names, or in PATH, or where CUDA installs it. Empty where there is none.
+std::string findAssembler();
+/// Runs it: PTX becomes a cubin for the record's machine. The failure holds what it printed.
+Result<std::vector<std::byte>> assemble(std::string_view ptx, const TargetInfo &target,
+                                        const std::string &assembler);
+
+/// One module after the other becomes a piece of code, on as many threads as there are processors.
+class PTXEmitter {
+public:
+  explicit PTXEmitter(const TargetInfo &target);
+  ~PTXEmitter();
+  /// Takes what it needs; the module may go.
+  Status add(mlir::ModuleOp llvmModule);
+  /// The code of each module, in their order: cubins, or PTX where the driver is to assemble.
+  Result<std::vector<std::vector<std::byte>>> finish();
+  /// "cubin" or "ptx".
+  const char *format() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
 
 } // namespace zyx::target
 

@@ -50,6 +50,12 @@ private:
 
   /// A loop that begins where another ended.
   mlir::FailureOr<Accumulators> emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
+  /// The part of such a loop that this thread has: each takes a step, and as many steps further the next one.
+  mlir::FailureOr<Accumulators> emitOwn(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
+  /// The same for whole vectors, and the last one of which some lanes do not exist.
+  mlir::FailureOr<Accumulators> emitOwnPieces(Extent extent, Accumulators accs, Body whole, Body partial);
+  /// What the threads have, combined: the same in all of them.
+  mlir::Value acrossThreads(Combine kind, mlir::Value own);
   /// The last vector, of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
   mlir::LogicalResult emitInner(Point point);

@@ -178,8 +178,23 @@ void TileLowering::allocate(Value tile) {
     shape.back() = llvm::alignTo(shape.back(), machine.vectorBytes / bytesOf(type.getElementType()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(programStart);
+  Space space = threads > 1 ? Space::Shared : Space::Private;
   evaluator.memory[tile] = {
-      AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), Space::Private))};
+      AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), space))};
+}
+
+Value TileLowering::thread() {
+  if (!threadNumber) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(programStart);
+    threadNumber = IdOp::create(builder, source.getLoc(), builder.getIndexType(), IdKind::Thread);
+  }
+  return threadNumber;
+}
+
+void TileLowering::barrier(Location loc) {
+  if (threads > 1)
+    BarrierOp::create(builder, loc, Scope::Workgroup, /*async=*/false);
 }
 
 FailureOr<TileLowering::Accumulators>
@@ -363,12 +378,16 @@ LogicalResult TileLowering::lowerOp(Operation &op) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(&target);
       Block *outerStart = programStart;
-      if (isa<GridOp>(op))
+      Value outerThread = threadNumber;
+      if (isa<GridOp>(op)) {
         programStart = &target;
+        threadNumber = Value();
+      }
       if (failed(lower(from.front())))
         return failure();
       builder.clone(*from.front().getTerminator(), evaluator.mapping);
       programStart = outerStart;
+      threadNumber = outerThread;
     }
     return success();
   }

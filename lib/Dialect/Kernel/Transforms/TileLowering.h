@@ -33,7 +33,8 @@ struct Extent {
 class TileLowering {
 public:
   TileLowering(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
-      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma) {}
+      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma),
+        threads(source.getThreads().value_or(1)) {}
 
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::IRMapping &mapping() { return evaluator.mapping; }
@@ -67,8 +68,12 @@ private:
   mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
   mlir::Value materialise(Extent extent, mlir::Location loc);
   int64_t lanesFor(const Cone &cone, Axis axis);
-  /// Private memory for a tile, at the start of the program.
+  /// Memory for a tile, at the start of the program: private, or shared by its threads.
   void allocate(mlir::Value tile);
+  /// The number of this thread among those of the program.
+  mlir::Value thread();
+  /// Waits for the other threads, if there are any.
+  void barrier(mlir::Location loc);
   /// `for (i = low; i < high; i += step) accs = body(i, accs)`, without a loop where it would run once.
   mlir::FailureOr<Accumulators>
   emitLoop(int64_t low, Extent high, int64_t step, Accumulators accs, mlir::Location loc,
@@ -88,11 +93,14 @@ private:
   const Axes &axes;
   VectorMachine machine;
   TileEvaluator evaluator;
+  /// That compute a program together.
+  const int64_t threads;
   llvm::SmallVector<mlir::Operation *> pending;
   /// Ops that have been lowered ahead of their turn, with a dot.
   llvm::DenseSet<mlir::Operation *> done;
   /// Where allocations go: the start of the grid's body.
   mlir::Block *programStart = nullptr;
+  mlir::Value threadNumber;
 };
 
 /// What roots evaluate between themselves and what was computed before them.

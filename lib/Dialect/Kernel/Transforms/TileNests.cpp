@@ -38,9 +38,19 @@ LogicalResult NestEmitter::emit() {
   for (Axis axis : domain)
     if (!combined.contains(axis) && vectorAxis != axis)
       outer.push_back(axis);
-  if (findTransposed())
+  // Memory that is written here may still be read by another thread, and will be.
+  const bool writesMemory = llvm::any_of(roots, [&](Operation *root) {
+    return !isa<StoreOp>(root) && !singles.contains(root->getResult(0));
+  });
+  if (writesMemory)
+    t.barrier(loc);
+  if (t.threads == 1 && findTransposed())
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
-  return walkOuter(outer, Point());
+  if (failed(walkOuter(outer, Point())))
+    return failure();
+  if (writesMemory)
+    t.barrier(loc);
+  return success();
 }
 
 void NestEmitter::chooseVectorAxis() {
@@ -89,7 +99,7 @@ void NestEmitter::chooseVectorAxis() {
   if (extents[*vectorAxis].constant)
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
   // Several independent chains hide the latency of short ones; long ones overlap by themselves.
-  bool several = cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
+  bool several = t.threads == 1 && cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
   unroll = several ? 4 : 1;
   if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
@@ -123,7 +133,7 @@ void NestEmitter::prepareResult(Operation *root) {
 }
 
 LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
-  if (outer.empty() && sumsInMemory())
+  if (outer.empty() && t.threads == 1 && sumsInMemory())
     return walkBlocks(point);
   if (transposedAxis && outer.size() == 1)
     return walkSquares(point);
@@ -183,6 +193,8 @@ LogicalResult NestEmitter::walkChunks(Point point, Chunk body) {
       return Accumulators();
     };
   };
+  if (t.threads > 1)
+    return emitOwnPieces(extent, {}, chunk(1, false), chunk(1, true));
   Pieces pieces = split(extent);
   if (failed(t.emitLoop(0, pieces.groups, lanes * unroll, {}, loc, chunk(unroll, false))) ||
       failed(emitFrom(pieces.groups, pieces.vectors, lanes, {}, chunk(1, false))) ||
@@ -236,6 +248,77 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces,
   if (!accs.empty())
     scf::YieldOp::create(t.builder, loc, *results);
   return Accumulators(loop.getResults());
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent high, int64_t step, Accumulators accs,
+                                                          Body body) {
+  if (low.constant && low.constant == high.constant)
+    return accs;
+  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
+  Value first = t.evaluator.addIndex(t.materialise(low, loc), own, loc);
+  auto loop = scf::ForOp::create(t.builder, loc, first, t.materialise(high, loc),
+                                 t.evaluator.constantIndex(step * t.threads, loc), accs);
+  OpBuilder::InsertionGuard guard(t.builder);
+  if (accs.empty())
+    t.builder.setInsertionPointToStart(loop.getBody());
+  else
+    t.builder.setInsertionPointToEnd(loop.getBody());
+  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
+  if (failed(results))
+    return failure();
+  if (!accs.empty())
+    scf::YieldOp::create(t.builder, loc, *results);
+  return Accumulators(loop.getResults());
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwnPieces(Extent extent, Accumulators accs, Body whole,
+                                                                Body partial) {
+  Pieces pieces = split(extent);
+  FailureOr<Accumulators> results = emitOwn({0, {}}, pieces.vectors, lanes, accs, whole);
+  if (succeeded(results) && lanes > 1)
+    results = emitOwn(pieces.vectors, pieces.all, lanes, *results, partial);
+  return results;
+}
+
+/// In two rounds: each group of neighbours, by its first thread, and then the groups, by all. A thread can come
+/// back to write the first memory only behind the second barrier, when nobody reads it any more.
+Value NestEmitter::acrossThreads(Combine kind, Value own) {
+  constexpr int64_t neighbours = 16;
+  Type element = own.getType();
+  auto allocate = [&](int64_t count) -> Value {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(t.programStart);
+    return AllocOp::create(t.builder, loc, ViewType::get({count}, element, Space::Shared));
+  };
+  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
+  auto load = [&](Value from, Value at) -> Value {
+    return LoadOp::create(t.builder, loc, element, from, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  };
+  auto store = [&](Value value, Value to, Value at) {
+    StoreOp::create(t.builder, loc, value, to, at, Value(), DenseBoolArrayAttr());
+  };
+  auto combineFrom = [&](Value from, Value first, int64_t count) {
+    Value total = load(from, first);
+    for (int64_t i = 1; i < count; ++i)
+      total = createCombine(t.builder, loc, kind, total, load(from, t.evaluator.addIndex(first, index(i), loc)));
+    return total;
+  };
+  const int64_t groups = t.threads / neighbours;
+  Value parts = allocate(t.threads), sums = allocate(groups);
+  Value thread = t.thread();
+  store(own, parts, thread);
+  t.barrier(loc);
+  Value place = arith::RemUIOp::create(t.builder, loc, thread, index(neighbours));
+  Value isFirst = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::eq, place, index(0));
+  auto branch = scf::IfOp::create(t.builder, loc, isFirst, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(branch.thenBlock());
+    Value group = arith::DivUIOp::create(t.builder, loc, thread, index(neighbours));
+    store(combineFrom(parts, thread, neighbours), sums, group);
+  }
+  t.barrier(loc);
+  return combineFrom(sums, index(0), groups);
 }
 
 LogicalResult NestEmitter::emitInner(Point point) {
@@ -341,6 +424,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
     }
     return accs;
   }
+  if (t.threads > 1)
+    return emitOwnPieces(extent, accs, chunk(1, false), chunk(1, true));
   Pieces pieces = split(extent);
   FailureOr<Accumulators> sums = t.emitLoop(0, pieces.groups, lanes * unroll, accs, loc, chunk(unroll, false));
   if (succeeded(sums))
@@ -415,6 +500,8 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
     Value total = combineAll(t.builder, loc, reduce.getKind(), SmallVector<Value>(partial));
     if (isa<VectorType>(total.getType()))
       total = combineLanes(t.builder, loc, reduce.getKind(), total);
+    if (t.threads > 1)
+      total = acrossThreads(reduce.getKind(), total);
     writeTotal(total, points.front());
     return;
   }

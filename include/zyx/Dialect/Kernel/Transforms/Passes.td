@@ -91,7 +91,9 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
     becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
     memory: the exponentials of a softmax are computed once.
   }];
-  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "32768",
+           "The same where several threads compute a program and share its memory">];
 }
 
 def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {

@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Card.h"
+
+#include <utility>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::cuda;
+
+/// Older cards cannot run what the compiler makes.
+static constexpr int oldestCapability = 75;
+
+static std::string describeCapability(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+Result<int> cuda::countCards(const Driver &driver) {
+  int count = 0;
+  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceCount(&count), "count the devices of CUDA"));
+  return count;
+}
+
+Result<CardFacts> cuda::readFacts(const Driver &driver, int index) {
+  Ordinal ordinal = 0;
+  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), "open device " + std::to_string(index)));
+  CardFacts facts;
+  char name[256] = "";
+  size_t bytes = 0;
+  int major = 0, minor = 0;
+  auto attribute = [&](int which, int &value) { return driver.deviceAttribute(&value, which, ordinal); };
+  for (Code code : {driver.deviceName(name, sizeof(name) - 1, ordinal), driver.deviceMemory(&bytes, ordinal),
+                    attribute(attributeMajor, major), attribute(attributeMinor, minor),
+                    attribute(attributeProcessors, facts.processors)})
+    ZYX_RETURN_IF_ERROR(driver.check(code, "ask for the facts of device " + std::to_string(index)));
+  facts.capability = 10 * major + minor;
+  facts.memoryBytes = bytes;
+  facts.description = std::string(name) + ", compute capability " + describeCapability(facts.capability) + ", " +
+                      std::to_string(bytes >> 20) + " MiB";
+  return facts;
+}
+
+std::string cuda::targetOf(int capability) {
+  switch (capability) {
+  case 75:
+  case 80:
+  case 86:
+  case 89:
+    return "sm_" + std::to_string(capability);
+  case 87:
+    return "sm_86";
+  case 90:
+    return "sm_90a";
+  default:
+    return "cuda";
+  }
+}
+
+Result<std::shared_ptr<Card>> Card::open(std::string name, int index) {
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  ZYX_ASSIGN_OR_RETURN(const int count, countCards(*driver));
+  if (index >= count)
+    return Status::notFound("there is no device '" + name + "': the driver has " + std::to_string(count));
+  std::shared_ptr<Card> card(new Card(*driver, std::move(name), index));
+  ZYX_RETURN_IF_ERROR(card->start());
+  return card;
+}
+
+Status Card::start() {
+  ZYX_ASSIGN_OR_RETURN(itsFacts, readFacts(driver, index));
+  if (itsFacts.capability < oldestCapability)
+    return Status::unsupported(itsFacts.description + ": compute capability " +
+                               describeCapability(oldestCapability) + " is needed");
+  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), "open device '" + deviceName + "'"));
+  ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), "open device '" + deviceName + "'"));
+  ZYX_RETURN_IF_ERROR(enter());
+  ZYX_RETURN_IF_ERROR(check(driver.streamCreate(&mainStream, streamNonBlocking), "make a stream"));
+  ZYX_RETURN_IF_ERROR(check(driver.deviceMemoryPool(&memory, ordinal), "find the device's memory pool"));
+  // What is freed is kept for the next who asks.
+  uint64_t everything = UINT64_MAX;
+  return check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool");
+}
+
+Card::~Card() {
+  if (!context)
+    return;
+  if (driver.contextSet(context) == 0 && mainStream) {
+    (void)driver.streamSynchronize(mainStream);
+    (void)driver.streamDestroy(mainStream);
+  }
+  (void)driver.contextRelease(ordinal);
+}
+
+Status Card::enter() {
+  {
+    std::lock_guard lock(mutex);
+    if (!loss.isOk())
+      return loss;
+  }
+  return check(driver.contextSet(context), "talk to device '" + deviceName + "'");
+}
+
+Status Card::check(Code code, const std::string &action) {
+  Status status = driver.check(code, action);
+  if (!isLoss(code))
+    return status;
+  std::lock_guard lock(mutex);
+  if (loss.isOk())
+    loss = Status(ErrorCode::DeviceLost, "device '" + deviceName + "' is lost").withCause(status);
+  return loss;
+}
+
+Status Card::synchronize(const std::string &action) { return check(driver.streamSynchronize(mainStream), action); }
+
+Status Card::trim() {
+  ZYX_RETURN_IF_ERROR(synchronize("wait for the end of all work"));
+  return check(driver.poolTrim(memory, 0), "give memory back");
+}

@@ -1,0 +1,73 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_RUNTIME_DEVICES_CUDA_CARD_H
+#define ZYX_LIB_RUNTIME_DEVICES_CUDA_CARD_H
+
+#include "Driver.h"
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+namespace zyx::runtime::cuda {
+
+/// What a card is.
+struct CardFacts {
+  std::string description;
+  /// Compute capability: 90 for 9.0.
+  int capability = 0;
+  int processors = 1;
+  uint64_t memoryBytes = 0;
+};
+
+/// How many cards there are.
+Result<int> countCards(const Driver &driver);
+Result<CardFacts> readFacts(const Driver &driver, int index);
+/// The record of targets that code for such a card is compiled with: "sm_90a", or "cuda" for a card that
+/// has none of its own.
+std::string targetOf(int capability);
+
+/// One opened card: its context, and the one stream that orders all its work. Calls from several threads are
+/// safe. Once the card is lost, everything fails with the first cause.
+class Card {
+public:
+  static Result<std::shared_ptr<Card>> open(std::string name, int index);
+  ~Card();
+  Card(const Card &) = delete;
+
+  const std::string &name() const { return deviceName; }
+  const CardFacts &facts() const { return itsFacts; }
+  const Driver &api() const { return driver; }
+  Stream stream() const { return mainStream; }
+
+  /// Makes the calling thread one that may talk to the card; fails where it is lost.
+  Status enter();
+  /// What a call of the driver said. A loss is kept, with `action` as its cause.
+  Status check(Code code, const std::string &action);
+  /// Waits until all work is over.
+  Status synchronize(const std::string &action);
+  /// Gives memory that nobody uses back to the system.
+  Status trim();
+
+private:
+  Card(const Driver &driver, std::string name, int index) : driver(driver), deviceName(std::move(name)), index(index) {}
+  Status start();
+
+  const Driver &driver;
+  const std::string deviceName;
+  const int index;
+  CardFacts itsFacts;
+  Ordinal ordinal = 0;
+  Context context = nullptr;
+  Stream mainStream = nullptr;
+  MemoryPoolHandle memory = nullptr;
+  std::mutex mutex;
+  Status loss;
+};
+
+} // namespace zyx::runtime::cuda
+
+#endif // ZYX_LIB_RUNTIME_DEVICES_CUDA_CARD_H

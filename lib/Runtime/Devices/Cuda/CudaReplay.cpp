@@ -1,0 +1,292 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Cuda.h"
+
+#include <algorithm>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::cuda;
+using artifact::Artifact;
+using artifact::BufferRef;
+
+namespace {
+
+/// Threads of a workgroup, where each computes programs by itself: at most what kernels are compiled for.
+constexpr int64_t mostThreads = 256, fewestThreads = 32;
+/// Workgroups that each processor should have before they grow.
+constexpr int64_t groupsPerProcessor = 2;
+constexpr int64_t mostGroups = (int64_t(1) << 31) - 1;
+/// Scratch memory of one launch, at most, unless one thread alone needs more.
+constexpr uint64_t scratchBudget = uint64_t(256) << 20;
+
+struct Step {
+  enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
+  /// Its first parameter in `values`, and its first buffer in `values`: the same but for loops.
+  size_t slot = 0;
+  // Launch.
+  Function function = nullptr;
+  LaunchShape shape;
+  uint32_t sharedBytes = 0;
+  const std::string *name = nullptr;
+  bool isEmpty = false;
+  // Copy, Fill.
+  uint64_t size = 0;
+  uint64_t pattern = 0;
+  uint8_t patternSize = 1;
+  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
+  size_t end = 0;
+  int64_t trips = 0;
+  bool hasCount = false, hasIndex = false;
+};
+
+class CudaReplay : public Replay {
+public:
+  CudaReplay(std::shared_ptr<Card> ofCard, const Artifact &artifact, std::span<const Function> functions,
+             uint64_t scratch, Queue &queue)
+      : card(std::move(ofCard)), queue(queue), name(artifact.entry), numInit(artifact.numInitCommands),
+        uses(artifact.buffers.size()) {
+    for (const artifact::Command &command : artifact.commands) {
+      Step step;
+      step.slot = values.size();
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
+        const artifact::Kernel &kernel = artifact.kernels[launch->kernel];
+        const int64_t programs = launch->grid[0] * launch->grid[1] * launch->grid[2];
+        step.function = functions[launch->kernel];
+        step.name = &kernel.name;
+        step.isEmpty = programs <= 0;
+        step.shape = shapeOf(kernel, programs, card->facts().processors);
+        step.sharedBytes = kernel.sharedBytes;
+        for (const BufferRef &ref : launch->buffers)
+          use(ref);
+        for (int64_t scalar : launch->scalars)
+          values.push_back(static_cast<uint64_t>(scalar));
+        values.push_back(scratch);
+        values.push_back(static_cast<uint64_t>(programs));
+      } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
+        step.kind = Step::Copy;
+        step.size = copy->size;
+        use(copy->source);
+        use(copy->destination);
+      } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
+        step.kind = Step::Loop;
+        step.end = steps.size() + 1 + loop->body;
+        step.trips = loop->trips;
+        step.hasCount = loop->count.has_value();
+        step.hasIndex = loop->index.has_value();
+        if (loop->count)
+          use(*loop->count);
+        if (loop->index)
+          use(*loop->index);
+      } else {
+        const auto &fill = std::get<artifact::Fill>(command.action);
+        step.kind = Step::Fill;
+        step.size = fill.size;
+        step.pattern = fill.pattern;
+        step.patternSize = fill.patternSize;
+        use(fill.destination);
+      }
+      steps.push_back(step);
+    }
+    for (uint64_t &value : values)
+      parameters.push_back(&value);
+  }
+
+  ~CudaReplay() override {
+    [[maybe_unused]] Status status = card->enter();
+    for (Event event : {begin, end})
+      if (event)
+        (void)card->api().eventDestroy(event);
+  }
+
+  void bind(uint32_t buffer, uint64_t handle) override {
+    for (const auto &[slot, offset] : uses[buffer])
+      values[slot] = handle + offset;
+  }
+
+  Status run(Part part, std::span<uint64_t> nanoseconds) override {
+    ZYX_RETURN_IF_ERROR(card->enter());
+    times = nanoseconds;
+    if (!times.empty())
+      for (Event *event : {&begin, &end})
+        if (!*event)
+          ZYX_RETURN_IF_ERROR(card->check(card->api().eventCreate(event, eventDefault), "make an event"));
+    Status status = part == Part::Init ? runSteps(0, numInit) : runSteps(numInit, steps.size());
+    // What was handed over before a failure still runs, and uses the memory.
+    Status over = card->synchronize("run '" + name + "' (" + describeKernels() + ")");
+    return status.isOk() ? over : status;
+  }
+
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal) override {
+    queue.submit({[this, part] { return run(part, {}); },
+                  std::move(wait),
+                  std::move(after),
+                  std::move(signal),
+                  name,
+                  {}});
+  }
+
+private:
+  void use(const BufferRef &ref) {
+    uses[ref.buffer].emplace_back(values.size(), ref.offset);
+    values.push_back(0);
+  }
+
+  /// The driver does not say which one failed.
+  std::string describeKernels() const {
+    constexpr size_t most = 8;
+    std::vector<std::string_view> names;
+    for (const Step &step : steps)
+      if (step.name && std::ranges::find(names, *step.name) == names.end())
+        names.push_back(*step.name);
+    std::string text = names.empty() ? "no kernel" : names.size() == 1 ? "kernel " : "kernels ";
+    for (size_t i = 0; i < std::min(names.size(), most); ++i)
+      text += (i ? ", " : "") + std::string(names[i]);
+    return text + (names.size() > most ? ", and " + std::to_string(names.size() - most) + " more" : "");
+  }
+
+  size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
+
+  Status runSteps(size_t from, size_t to) {
+    for (size_t i = from; i < to; i = next(i))
+      ZYX_RETURN_IF_ERROR(steps[i].kind == Step::Loop ? runLoop(i) : runTimed(i));
+    return Status::ok();
+  }
+
+  Status runTimed(size_t i) {
+    if (times.empty())
+      return runStep(steps[i]);
+    const Driver &api = card->api();
+    const char *action = "measure a command";
+    float milliseconds = 0;
+    ZYX_RETURN_IF_ERROR(card->check(api.eventRecord(begin, card->stream()), action));
+    ZYX_RETURN_IF_ERROR(runStep(steps[i]));
+    ZYX_RETURN_IF_ERROR(card->check(api.eventRecord(end, card->stream()), action));
+    ZYX_RETURN_IF_ERROR(card->check(api.eventSynchronize(end), "run " + (steps[i].name ? "kernel " + *steps[i].name : std::string("a copy or fill"))));
+    ZYX_RETURN_IF_ERROR(card->check(api.eventElapsed(&milliseconds, begin, end), action));
+    times[i] += static_cast<uint64_t>(milliseconds * 1e6);
+    return Status::ok();
+  }
+
+  Status runLoop(size_t at) {
+    const Step &step = steps[at];
+    int64_t trips = step.trips;
+    if (step.hasCount) {
+      const char *action = "read how often a loop runs";
+      ZYX_RETURN_IF_ERROR(
+          card->check(card->api().copyOut(&trips, values[step.slot], sizeof(trips), card->stream()), action));
+      ZYX_RETURN_IF_ERROR(card->synchronize(action));
+    }
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      if (step.hasIndex)
+        ZYX_RETURN_IF_ERROR(fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
+      ZYX_RETURN_IF_ERROR(runSteps(at + 1, step.end));
+    }
+    return Status::ok();
+  }
+
+  Status runStep(const Step &step) {
+    if (step.kind == Step::Launch) {
+      if (step.isEmpty)
+        return Status::ok();
+      return card->check(card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1,
+                                            step.sharedBytes, card->stream(), parameters.data() + step.slot, nullptr),
+                         "launch kernel " + *step.name);
+    }
+    if (step.size == 0)
+      return Status::ok();
+    if (step.kind == Step::Copy)
+      return copy(values[step.slot + 1], values[step.slot], step.size);
+    return fill(values[step.slot], step.size, step.pattern, step.patternSize);
+  }
+
+  Status copy(Address to, Address from, uint64_t size) {
+    const Driver &api = card->api();
+    const char *action = "copy within the device";
+    if (to == from)
+      return Status::ok();
+    if (to >= from + size || from >= to + size)
+      return card->check(api.copy(to, from, size, card->stream()), action);
+    Address temporary = 0;
+    ZYX_RETURN_IF_ERROR(card->check(api.allocate(&temporary, size, card->stream()), "allocate memory for a copy"));
+    Status status = card->check(api.copy(temporary, from, size, card->stream()), action);
+    if (status.isOk())
+      status = card->check(api.copy(to, temporary, size, card->stream()), action);
+    Status freed = card->check(api.deallocate(temporary, card->stream()), "free memory of a copy");
+    return status.isOk() ? freed : status;
+  }
+
+  Status fill(Address to, uint64_t size, uint64_t pattern, uint8_t patternSize) {
+    const Driver &api = card->api();
+    const Stream stream = card->stream();
+    const char *action = "fill memory";
+    const auto low = static_cast<uint32_t>(pattern), high = static_cast<uint32_t>(pattern >> 32);
+    switch (patternSize) {
+    case 1:
+      return card->check(api.fill8(to, static_cast<uint8_t>(pattern), size, stream), action);
+    case 2:
+      return card->check(api.fill16(to, static_cast<uint16_t>(pattern), size / 2, stream), action);
+    case 4:
+      return card->check(api.fill32(to, low, size / 4, stream), action);
+    default:
+      if (low == high)
+        return card->check(api.fill32(to, low, size / 4, stream), action);
+      // Both halves as columns of rows of 8 bytes.
+      ZYX_RETURN_IF_ERROR(card->check(api.fillRows32(to, 8, low, 1, size / 8, stream), action));
+      return card->check(api.fillRows32(to + 4, 8, high, 1, size / 8, stream), action);
+    }
+  }
+
+  const std::shared_ptr<Card> card;
+  Queue &queue;
+  const std::string name;
+  /// The first so many steps are the init.
+  const size_t numInit;
+  std::vector<Step> steps;
+  /// Buffers, scalars and what else each step takes, one after the other, and where a launch finds them.
+  std::vector<uint64_t> values;
+  std::vector<void *> parameters;
+  /// For each buffer, the values that hold its address, and the byte offsets there.
+  std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
+  /// Of the run that is measured.
+  std::span<uint64_t> times;
+  Event begin = nullptr, end = nullptr;
+};
+
+} // namespace
+
+LaunchShape cuda::shapeOf(const artifact::Kernel &kernel, int64_t programs, int processors) {
+  LaunchShape shape;
+  if (programs <= 0)
+    return shape;
+  auto groupsOf = [&](int64_t threads) { return (programs + threads - 1) / threads; };
+  if (kernel.groupThreads != 0) {
+    int64_t groups = std::min(programs, mostGroups);
+    if (const uint64_t each = kernel.groupThreads * kernel.stackBytes)
+      groups = std::min(groups, std::max<int64_t>(static_cast<int64_t>(scratchBudget / each), 1));
+    shape.threads = kernel.groupThreads;
+    shape.groups = static_cast<unsigned>(groups);
+    shape.scratchBytes = static_cast<uint64_t>(groups) * kernel.groupThreads * kernel.stackBytes;
+    return shape;
+  }
+  int64_t threads = mostThreads;
+  while (threads > fewestThreads && groupsOf(threads) < groupsPerProcessor * processors)
+    threads /= 2;
+  int64_t groups = std::min(groupsOf(threads), mostGroups);
+  if (kernel.stackBytes != 0) {
+    const auto most = std::max<int64_t>(static_cast<int64_t>(scratchBudget / kernel.stackBytes), 1);
+    threads = std::min(threads, most);
+    groups = std::min(groups, most / threads);
+  }
+  shape.threads = static_cast<unsigned>(threads);
+  shape.groups = static_cast<unsigned>(groups);
+  shape.scratchBytes = static_cast<uint64_t>(threads * groups) * kernel.stackBytes;
+  return shape;
+}
+
+std::unique_ptr<Replay> cuda::recordReplay(std::shared_ptr<Card> card, const Artifact &artifact,
+                                           std::span<const Function> functions, uint64_t scratch, Queue &queue) {
+  return std::make_unique<CudaReplay>(std::move(card), artifact, functions, scratch, queue);
+}

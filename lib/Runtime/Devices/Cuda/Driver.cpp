@@ -1,0 +1,80 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Driver.h"
+
+#include "zyx/Base/Config.h"
+
+#include <dlfcn.h>
+#include <map>
+#include <memory>
+#include <mutex>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::cuda;
+
+/// Of the driver, as it counts: CUDA 11.8, whose PTX ours is, and which has pools that follow streams.
+static constexpr int oldestVersion = 11080;
+
+bool cuda::isLoss(Code code) {
+  return code == codeDeinitialized || code == codeUncorrectable || code == codeUnknown ||
+         (code >= codeIllegalAddress && code <= codeLaunchFailed && code != codeOutOfResources);
+}
+
+std::string Driver::describe(Code code) const {
+  const char *name = nullptr, *text = nullptr;
+  if (errorName(code, &name) != 0 || !name)
+    return "error " + std::to_string(code);
+  if (errorText(code, &text) != 0 || !text)
+    return name;
+  return std::string(name) + ": " + text;
+}
+
+Status Driver::check(Code code, const std::string &action) const {
+  if (code == 0)
+    return Status::ok();
+  const std::string message = "cannot " + action + ": " + describe(code);
+  if (code == codeOutOfMemory)
+    return Status::outOfMemory(message);
+  if (isLoss(code))
+    return {ErrorCode::DeviceLost, message};
+  return Status::internal(message);
+}
+
+static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
+  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Status::notFound("NVIDIA's driver cannot be opened: " + std::string(::dlerror()));
+  auto driver = std::make_unique<Driver>();
+#define ZYX_RESOLVE(member, symbol, parameters)                                                              \
+  driver->member = reinterpret_cast<decltype(driver->member)>(::dlsym(library, #symbol));
+  ZYX_CUDA_FUNCTIONS(ZYX_RESOLVE)
+#undef ZYX_RESOLVE
+  int version = 0;
+  if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < oldestVersion)
+    return Status::unsupported("the driver '" + path + "' is of CUDA " + std::to_string(version / 1000) + "." +
+                               std::to_string(version % 1000 / 10) + ", and 11.8 is needed");
+#define ZYX_REQUIRE(member, symbol, parameters)                                                              \
+  if (!driver->member)                                                                                       \
+    return Status::unsupported("the driver '" + path + "' lacks the function " #symbol);
+  ZYX_CUDA_FUNCTIONS(ZYX_REQUIRE)
+#undef ZYX_REQUIRE
+  ZYX_RETURN_IF_ERROR(driver->check(driver->init(0), "begin with the driver '" + path + "'"));
+  return driver;
+}
+
+Result<const Driver *> Driver::open() {
+  const char *named = zyxVariable("CUDA_DRIVER");
+  const std::string path = named ? named : "libcuda.so.1";
+  // Never closed, by path: tests bring drivers of their own.
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Driver>> &opened = *new std::map<std::string, std::unique_ptr<Driver>>;
+  std::lock_guard lock(mutex);
+  std::unique_ptr<Driver> &driver = opened[path];
+  if (!driver) {
+    ZYX_ASSIGN_OR_RETURN(driver, openLibrary(path));
+  }
+  return driver.get();
+}

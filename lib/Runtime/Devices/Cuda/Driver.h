@@ -1,0 +1,111 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What we use of NVIDIA's driver: its library is opened at run time, and its functions are declared here,
+// so that no header and no library of CUDA is needed to build.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_RUNTIME_DEVICES_CUDA_DRIVER_H
+#define ZYX_LIB_RUNTIME_DEVICES_CUDA_DRIVER_H
+
+#include "zyx/Base/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zyx::runtime::cuda {
+
+/// 0 is success.
+using Code = int;
+using Ordinal = int;
+using Address = uint64_t;
+using Context = struct ContextTag *;
+using Module = struct ModuleTag *;
+using Function = struct FunctionTag *;
+using Stream = struct StreamTag *;
+using Event = struct EventTag *;
+using MemoryPoolHandle = struct MemoryPoolTag *;
+
+/// Codes by their meaning to us; the numbers are the driver's.
+inline constexpr Code codeOutOfMemory = 2;
+/// The process ends, and the driver is gone already.
+inline constexpr Code codeDeinitialized = 4;
+inline constexpr Code codeUncorrectable = 214;
+/// From here on, and up to the last, kernels have failed in a way that the context does not survive, but
+/// for those of the list in `isLoss`.
+inline constexpr Code codeIllegalAddress = 700, codeOutOfResources = 701, codeLaunchFailed = 719;
+inline constexpr Code codeUnknown = 999;
+
+/// True for codes after which nothing on the device works any more.
+bool isLoss(Code code);
+
+/// Attributes of devices, streams, events, modules and functions, by the driver's numbers.
+inline constexpr int attributeProcessors = 16, attributeMajor = 75, attributeMinor = 76;
+inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, hostPortable = 1;
+inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
+inline constexpr int poolReleaseThreshold = 4;
+inline constexpr int functionSharedBytes = 8;
+
+/// X(member, symbol, parameters): every function returns a Code.
+#define ZYX_CUDA_FUNCTIONS(X)                                                                                \
+  X(init, cuInit, (unsigned))                                                                                \
+  X(driverVersion, cuDriverGetVersion, (int *))                                                              \
+  X(errorName, cuGetErrorName, (Code, const char **))                                                        \
+  X(errorText, cuGetErrorString, (Code, const char **))                                                      \
+  X(deviceCount, cuDeviceGetCount, (int *))                                                                  \
+  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                                                \
+  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                                                     \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))                                            \
+  X(deviceMemory, cuDeviceTotalMem_v2, (size_t *, Ordinal))                                                  \
+  X(deviceMemoryPool, cuDeviceGetDefaultMemPool, (MemoryPoolHandle *, Ordinal))                              \
+  X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                         \
+  X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                   \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                           \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                 \
+  X(contextSet, cuCtxSetCurrent, (Context))                                                                  \
+  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                      \
+  X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                             \
+  X(streamSynchronize, cuStreamSynchronize, (Stream))                                                        \
+  X(eventCreate, cuEventCreate, (Event *, unsigned))                                                         \
+  X(eventDestroy, cuEventDestroy_v2, (Event))                                                                \
+  X(eventRecord, cuEventRecord, (Event, Stream))                                                             \
+  X(eventSynchronize, cuEventSynchronize, (Event))                                                           \
+  X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                                               \
+  X(allocate, cuMemAllocAsync, (Address *, size_t, Stream))                                                  \
+  X(deallocate, cuMemFreeAsync, (Address, Stream))                                                           \
+  X(allocateHost, cuMemHostAlloc, (void **, size_t, unsigned))                                               \
+  X(deallocateHost, cuMemFreeHost, (void *))                                                                 \
+  X(copyIn, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t, Stream))                                   \
+  X(copyOut, cuMemcpyDtoHAsync_v2, (void *, Address, size_t, Stream))                                        \
+  X(copy, cuMemcpyDtoDAsync_v2, (Address, Address, size_t, Stream))                                          \
+  X(fill8, cuMemsetD8Async, (Address, unsigned char, size_t, Stream))                                        \
+  X(fill16, cuMemsetD16Async, (Address, unsigned short, size_t, Stream))                                     \
+  X(fill32, cuMemsetD32Async, (Address, unsigned, size_t, Stream))                                           \
+  X(fillRows32, cuMemsetD2D32Async, (Address, size_t, unsigned, size_t, size_t, Stream))                     \
+  X(moduleLoad, cuModuleLoadDataEx, (Module *, const void *, unsigned, int *, void **))                      \
+  X(moduleUnload, cuModuleUnload, (Module))                                                                  \
+  X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                 \
+  X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                   \
+  X(launch, cuLaunchKernel,                                                                                  \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
+
+/// The driver's functions.
+struct Driver {
+#define ZYX_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
+  ZYX_CUDA_FUNCTIONS(ZYX_MEMBER)
+#undef ZYX_MEMBER
+
+  /// Opens the library that ZYX_CUDA_DRIVER names, or the system's, and begins with it. It stays open until
+  /// the process ends, as the driver asks for. Fails where there is none, where it is too old, and where it
+  /// refuses, as without a device or permission.
+  static Result<const Driver *> open();
+
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
+  std::string describe(Code code) const;
+  /// Success, or "cannot ACTION: what the driver says".
+  Status check(Code code, const std::string &action) const;
+};
+
+} // namespace zyx::runtime::cuda
+
+#endif // ZYX_LIB_RUNTIME_DEVICES_CUDA_DRIVER_H

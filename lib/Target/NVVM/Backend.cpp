@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Backend.h"
+
+#include "zyx/Target/Info/LLVMAnalyses.h"
+#include "zyx/Target/NVVM/NVVM.h"
+
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace zyx::target {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
+  ZYX_ASSERT(llvmTarget, "the backend is linked and registered above");
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(
+      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, std::nullopt,
+                                      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Masked accesses become branches, which the scalariser would leave alone.
+constexpr const char *scalarisingPasses =
+    "function(scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>)";
+
+} // namespace
+
+Status PTXCompilation::translate(ModuleOp llvmModule, const TargetInfo &target) {
+  ZYX_RETURN_IF_ERROR(checkNVVMFeatures(llvmModule, target));
+  MLIRContext *from = llvmModule.getContext();
+  registerBuiltinDialectTranslation(*from);
+  registerLLVMDialectTranslation(*from);
+  registerNVVMDialectTranslation(*from);
+  OwningOpRef<ModuleOp> copy = llvmModule.clone();
+  PassManager passes(from);
+  passes.addPass(createConvertNVVMToLLVMPass());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (succeeded(passes.run(*copy)))
+    module = translateModuleToLLVMIR(*copy, *context, "kernels");
+  if (!module)
+    return Status::compileFailed("the kernels hold what has no translation to LLVM IR");
+  return Status::ok();
+}
+
+std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  LLVMAnalyses analyses(machine.get());
+  llvm::ModulePassManager passes;
+  if (scalarise)
+    llvm::cantFail(analyses.builder.parsePassPipeline(passes, scalarisingPasses));
+  passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
+  passes.run(*module, analyses.modules);
+
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager emit;
+  [[maybe_unused]] bool cannot =
+      machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  ZYX_ASSERT(!cannot, "PTX is what the backend writes");
+  emit.run(*module);
+  return std::string(text.data(), text.size());
+}
+
+} // namespace zyx::target

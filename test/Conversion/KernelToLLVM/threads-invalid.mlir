@@ -1,0 +1,22 @@
+// RUN: zyx-opt %s -zyx-convert-kernel-to-threads=shared-bytes=1024 --split-input-file --verify-diagnostics
+
+// expected-error @below {{needs 4096 bytes of shared memory; a workgroup has 1024}}
+kernel.func @crowded(%x: !kernel.buffer<f32, global>) attributes {threads = 64 : i64} {
+  %p = kernel.alloc : !kernel.view<1024xf32, shared>
+  kernel.return
+}
+
+// -----
+
+// expected-error @below {{asks for 512 threads in a cluster of 1, where a program is one thread}}
+kernel.func @large(%x: !kernel.buffer<f32, global>) attributes {threads = 512 : i64} {
+  kernel.return
+}
+
+// -----
+
+kernel.func @alone(%x: !kernel.buffer<f32, global>) {
+  // expected-error @below {{asks for shared memory, which programs that are one thread do not have}}
+  %p = kernel.alloc : !kernel.view<8xf32, shared>
+  kernel.return
+}

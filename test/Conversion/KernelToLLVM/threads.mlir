@@ -1,0 +1,122 @@
+// RUN: zyx-opt %s -zyx-convert-kernel-to-threads --split-input-file | FileCheck %s
+
+// A thread runs programs as far apart as there are threads. Buffers are in global memory.
+
+// CHECK-LABEL: llvm.func @double
+// CHECK-SAME: (%[[X:[^ :]*]]: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}, %[[Y:[^ :]*]]: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}, %[[SCRATCH:[^ :]*]]: !llvm.ptr<1>, %[[PROGRAMS:[^ :]*]]: i64)
+// CHECK-SAME: nvvm.kernel
+// CHECK-SAME: nvvm.maxntid = array<i32: 256>
+// CHECK: %[[FROM:.*]] = llvm.addrspacecast %[[X]]
+// CHECK: nvvm.read.ptx.sreg.ntid.x
+// CHECK: nvvm.read.ptx.sreg.ctaid.x
+// CHECK: nvvm.read.ptx.sreg.nctaid.x
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: %[[THREAD:.*]] = llvm.add %{{.*}}, %{{.*}} : i64
+// CHECK: %[[THREADS:.*]] = llvm.mul
+// CHECK: llvm.br ^[[HEAD:.*]](%[[THREAD]] : i64)
+// CHECK: ^[[HEAD]](%[[P:.*]]: i64)
+// CHECK: llvm.icmp "slt" %[[P]], %[[PROGRAMS]]
+// CHECK: %[[AT:.*]] = llvm.getelementptr inbounds %[[FROM]]
+// CHECK: llvm.load %[[AT]] {{.*}} -> vector<4xf32>
+// CHECK: llvm.store
+// CHECK: llvm.add %[[P]], %[[THREADS]]
+#x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!x = !kernel.view<1000xf32, global>
+kernel.func @double(%x: !buffer, %y: !buffer) {
+  %xs = kernel.view %x map #x : !buffer -> !x
+  %ys = kernel.view %y map #x : !buffer -> !x
+  kernel.grid (%i) in [1000] step [4] {
+    %v = kernel.load %xs[%i] : !x -> vector<4xf32>
+    %d = arith.addf %v, %v : vector<4xf32>
+    kernel.store %d, %ys[%i] : vector<4xf32>, !x
+  }
+  kernel.return
+}
+
+// -----
+
+// Little private memory is local; scalars come in 64 bits.
+
+// CHECK-LABEL: llvm.func @small
+// CHECK-SAME: i64, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64)
+// CHECK: llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
+// CHECK: llvm.trunc %{{.*}} : i64 to i32
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i32, global>
+!view = !kernel.view<8xi32, global>
+kernel.func @small(%x: !buffer, %n: i32) {
+  %xs = kernel.view %x map #x : !buffer -> !view
+  kernel.grid (%i) in [8] step [1] {
+    %p = kernel.alloc : !kernel.view<4xf32, private>
+    %c0 = arith.constant 0 : index
+    %f = arith.sitofp %n : i32 to f32
+    kernel.store %f, %p[%c0] : f32, !kernel.view<4xf32, private>
+    kernel.store %n, %xs[%i] : i32, !view
+  }
+  kernel.return
+}
+
+// -----
+
+// More than that is in scratch memory, each thread behind the other: 1600 and 64 bytes, in whole lines.
+
+// CHECK-LABEL: llvm.func @large
+// CHECK-SAME: (%{{[^ :]*}}: !llvm.ptr<1> {{.*}}, %[[SCRATCH:[^ :]*]]: !llvm.ptr<1>, %{{.*}}: i64)
+// CHECK-NOT: llvm.alloca
+// CHECK: %[[BYTES:.*]] = llvm.mlir.constant(1664 : i64)
+// CHECK: %[[OWN:.*]] = llvm.mul %{{.*}}, %[[BYTES]]
+// CHECK: %[[ALL:.*]] = llvm.addrspacecast %[[SCRATCH]]
+// CHECK: %[[BASE:.*]] = llvm.getelementptr %[[ALL]][%[[OWN]]]
+// CHECK-DAG: %[[FIRST:.*]] = llvm.mlir.constant(0 : i64)
+// CHECK-DAG: %[[SECOND:.*]] = llvm.mlir.constant(1600 : i64)
+// CHECK-DAG: llvm.getelementptr %[[BASE]][%[[FIRST]]]
+// CHECK-DAG: llvm.getelementptr %[[BASE]][%[[SECOND]]]
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+kernel.func @large(%x: !buffer) {
+  %xs = kernel.view %x map #x : !buffer -> !view
+  kernel.grid (%i) in [8] step [1] {
+    %p = kernel.alloc : !kernel.view<400xf32, private>
+    %q = kernel.alloc : !kernel.view<2xf32, private>
+    %c0 = arith.constant 0 : index
+    %v = kernel.load %xs[%i] : !view -> f32
+    kernel.store %v, %p[%i] : f32, !kernel.view<400xf32, private>
+    kernel.store %v, %q[%c0] : f32, !kernel.view<2xf32, private>
+    %w = kernel.load %p[%i] : !kernel.view<400xf32, private> -> f32
+    kernel.store %w, %xs[%i] : f32, !view
+  }
+  kernel.return
+}
+
+// -----
+
+// A kernel with threads: a program per workgroup, with memory that its threads share.
+
+// CHECK-LABEL: llvm.func @together
+// CHECK-SAME: nvvm.maxntid = array<i32: 64>
+// CHECK: nvvm.read.ptx.sreg.ctaid.x
+// CHECK-NEXT: %[[GROUP:.*]] = llvm.zext
+// CHECK: llvm.mlir.addressof @zyx_shared
+// CHECK: llvm.br ^[[HEAD:.*]](%[[GROUP]] : i64)
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: nvvm.barrier0
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+!shared = !kernel.view<64xf32, shared>
+kernel.func @together(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %ys = kernel.view %y map #x : !buffer -> !view
+  kernel.grid (%i) in [8] step [1] {
+    %s = kernel.alloc : !shared
+    %t = kernel.id thread
+    %v = kernel.load %xs[%i] : !view -> f32
+    kernel.store %v, %s[%t] : f32, !shared
+    kernel.barrier workgroup
+    %w = kernel.load %s[%i] : !shared -> f32
+    kernel.store %w, %ys[%i] : f32, !view
+  }
+  kernel.return
+}

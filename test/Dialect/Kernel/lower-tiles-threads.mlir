@@ -1,0 +1,66 @@
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+// Threads take the vectors of a row in turn, each as many further as there are threads. Their sums meet in
+// shared memory, in groups of 16 and then all.
+
+// CHECK-LABEL: kernel.func @mean
+// CHECK: kernel.grid (%[[ROW:.*]]) in [8]
+// CHECK-DAG: %[[PARTS:.*]] = kernel.alloc : <64xf32, shared>
+// CHECK-DAG: %[[SUMS:.*]] = kernel.alloc : <4xf32, shared>
+// CHECK-DAG: %[[T:.*]] = kernel.id thread
+// CHECK: %[[FIRST:.*]] = arith.muli %[[T]], %{{.*}} : index
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %{{.*}} iter_args
+// CHECK: kernel.load %{{.*}} -> vector<4xf32>
+// The last vector, of which three lanes exist.
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: vector.create_mask
+// CHECK: kernel.store %{{.*}}, %[[PARTS]][%[[T]]]
+// CHECK: kernel.barrier workgroup
+// CHECK: scf.if
+// CHECK-COUNT-16: kernel.load %[[PARTS]]
+// CHECK: kernel.store %{{.*}}, %[[SUMS]]
+// CHECK: kernel.barrier workgroup
+// CHECK-COUNT-4: kernel.load %[[SUMS]]
+// CHECK: scf.for
+// CHECK: kernel.store {{.*}} : vector<4xf32>
+#x = #kernel.map<[#kernel.block<[8, 1027] strides [1027, 1]>]>
+!buffer = !kernel.buffer<f32, global>
+!x = !kernel.view<8x1027xf32, global>
+kernel.func @mean(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #x : !buffer -> !x
+  %ys = kernel.view %y map #x : !buffer -> !x
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !x -> tensor<1x1027xf32>
+    %s = kernel.reduce add %t dims [1] : tensor<1x1027xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1027xf32>
+    %d = arith.subf %t, %b : tensor<1x1027xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1027xf32>, !x
+  }
+  kernel.return
+}
+
+// Exponentials that two loops use are kept in shared memory, with barriers before and behind.
+
+// CHECK-LABEL: kernel.func @softmax
+// CHECK: kernel.alloc : <1x1024xf32, shared>
+// CHECK: kernel.barrier workgroup
+// CHECK: scf.for
+// CHECK: kernel.store {{.*}} : vector<4xf32>, <1x1024xf32, shared>
+// CHECK: kernel.barrier workgroup
+#z = #kernel.map<[#kernel.block<[8, 1024] strides [1024, 1]>]>
+!z = !kernel.view<8x1024xf32, global>
+kernel.func @softmax(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #z : !buffer -> !z
+  %ys = kernel.view %y map #z : !buffer -> !z
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !z -> tensor<1x1024xf32>
+    %e = math.exp %t : tensor<1x1024xf32>
+    %s = kernel.reduce add %e dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1024xf32>
+    %d = arith.divf %e, %b : tensor<1x1024xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !z
+  }
+  kernel.return
+}

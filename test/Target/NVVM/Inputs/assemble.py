@@ -1,0 +1,18 @@
+"""assemble.py PTXAS SCRATCH ARCHITECTURE... -- PROGRAM...: compiles each program for each architecture and
+assembles the PTX; fails where a kernel spills."""
+import re
+import subprocess
+import sys
+
+ptxas, ptx, *rest = sys.argv[1:]
+split = rest.index("--")
+for architecture in rest[:split]:
+    for program in rest[split + 1:]:
+        subprocess.run(["zyx-compile", program, f"--target={architecture}", "--stop-after=target", "-o", ptx], check=True)
+        told = subprocess.run([ptxas, "-v", f"-arch={architecture}", ptx, "-o", "/dev/null"], check=True,
+                              capture_output=True, text=True).stderr
+        spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", told)
+        name = program.rsplit("/", 1)[-1]
+        if not spills or any(int(n) for pair in spills for n in pair):
+            sys.exit(f"{architecture} {name}: spills\n{told}")
+        print(f"{architecture} {name}: {len(spills)} kernels")

@@ -1,0 +1,48 @@
+// RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=target | FileCheck %s --check-prefixes=PTX,ADD
+// RUN: zyx-compile %s --entry=add --target=sm_75 --stop-after=target | FileCheck %s --check-prefix=OLD
+// RUN: zyx-compile %s --entry=cast --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=CAST
+// RUN: zyx-compile %s --entry=rows --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=ROWS
+// RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
+
+// 16 bytes at a time, past the coherent cache; nothing is contracted.
+// SCHEDULE: #kernel.grid_step<"i0", 4>
+// PTX: .version 8.8
+// PTX: .target sm_90a
+// OLD: .version 7.8
+// OLD: .target sm_75
+// ADD: .entry add_0(
+// ADD-COUNT-4: .param .u64 {{.*}}.align {{16|1}}
+// ADD: .param .u64 add_0_param_4
+// ADD: .maxntid 256
+// ADD-COUNT-2: ld.global.nc.v4.b32
+// ADD: mul.rn.f32
+// ADD: add.rn.f32
+// ADD-NOT: fma
+// ADD: st.global.v4.b32
+func.func @add(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %p = graph.binary mul %x, %y : tensor<64x1024xf32>
+  %s = graph.binary add %p, %x : tensor<64x1024xf32>
+  return %s : tensor<64x1024xf32>
+}
+
+// As many elements as 16 bytes hold of the wider ones.
+// CAST: ld.global.nc.v4.b32
+// CAST-COUNT-2: cvt.rn.f16x2.f32
+// CAST: st.global.v2.b32
+func.func @cast(%x: tensor<4096xf32>) -> tensor<4096xf16> {
+  %y = graph.cast %x : tensor<4096xf32> -> tensor<4096xf16>
+  return %y : tensor<4096xf16>
+}
+
+// A row per workgroup: 128 threads have two vectors each.
+// ROWS: .extern .shared .align 64 .b8 zyx_shared[]
+// ROWS: .maxntid 128
+// ROWS: ld.global.nc.v4.b32
+// ROWS: add.rn.f32
+// ROWS: st.shared.b32
+// ROWS: bar.sync
+// ROWS: ld.shared.b32
+func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
+  %y = graph.reduce add %x dims = [1] : tensor<64x1024xf32> -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}

@@ -1,0 +1,365 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "FakeCuda.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int success = 0, invalid = 1, outOfMemory = 2, badImage = 218, notFound = 500, illegalAddress = 700,
+              outOfResources = 701;
+
+struct FakeEvent {
+  std::chrono::steady_clock::time_point time;
+};
+struct FakeStream {
+  std::vector<std::function<void()>> work;
+};
+struct FakeFunction {
+  std::string name;
+};
+struct FakeModule {
+  std::map<std::string, FakeFunction> functions;
+};
+
+struct State {
+  FakeCuda facts;
+  std::recursive_mutex mutex;
+  int lost = 0;
+  struct Block {
+    size_t size;
+    int shift;
+  };
+  std::map<uint64_t, Block> memory;
+};
+
+State &state() {
+  static State &state = *new State;
+  return state;
+}
+
+/// Every function of the driver holds the lock, and says so where the device is lost.
+struct Call {
+  Call() : lock(state().mutex) {}
+  int code() const { return state().lost; }
+  std::lock_guard<std::recursive_mutex> lock;
+};
+
+/// Counts down, and is true once.
+bool strikes(int &counter) { return counter > 0 && --counter == 0; }
+
+void wait(FakeStream *stream) {
+  if (state().facts.slowness)
+    std::this_thread::sleep_for(std::chrono::milliseconds(state().facts.slowness));
+  std::vector<std::function<void()>> work;
+  work.swap(stream->work);
+  for (const auto &one : work) {
+    if (state().lost)
+      break;
+    if (strikes(state().facts.loseAtWork))
+      state().lost = illegalAddress;
+    else
+      one();
+  }
+}
+
+/// Whether the memory was given out.
+bool isAlive(uint64_t address, size_t size) {
+  auto after = state().memory.upper_bound(address);
+  if (after == state().memory.begin())
+    return false;
+  auto found = std::prev(after);
+  return address + size <= found->first + found->second.size;
+}
+
+int enqueue(void *stream, std::function<void()> work) {
+  static_cast<FakeStream *>(stream)->work.push_back(std::move(work));
+  return success;
+}
+
+template <typename T> int fill(uint64_t to, T value, size_t count, void *stream) {
+  Call call;
+  if (call.code())
+    return call.code();
+  if (!isAlive(to, count * sizeof(T)))
+    return invalid;
+  return enqueue(stream, [=] {
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(reinterpret_cast<char *>(to) + i * sizeof(T), &value, sizeof(T));
+  });
+}
+
+} // namespace
+
+extern "C" {
+
+FakeCuda *zyxFakeCuda() { return &state().facts; }
+void zyxFakeCudaReset() {
+  Call call;
+  state().facts = {};
+  state().lost = 0;
+  state().memory.clear();
+}
+
+int cuInit(unsigned) { return state().facts.initCode; }
+int cuDriverGetVersion(int *version) {
+  // The first that is asked: tests of programs set these from outside.
+  if (const char *given = std::getenv("FAKE_CUDA_VERSION"))
+    state().facts.version = std::atoi(given);
+  if (const char *given = std::getenv("FAKE_CUDA_CAPABILITY"))
+    state().facts.capability = std::atoi(given);
+  *version = state().facts.version;
+  return success;
+}
+int cuGetErrorName(int code, const char **name) {
+  *name = code == illegalAddress   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == outOfMemory    ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == badImage       ? "CUDA_ERROR_INVALID_PTX"
+          : code == outOfResources ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+          : code == 100            ? "CUDA_ERROR_NO_DEVICE"
+                                   : nullptr;
+  return *name ? success : invalid;
+}
+int cuGetErrorString(int, const char **text) {
+  *text = "says the fake driver";
+  return success;
+}
+int cuDeviceGetCount(int *count) {
+  *count = state().facts.devices;
+  return success;
+}
+int cuDeviceGet(int *device, int index) {
+  *device = index;
+  return index < state().facts.devices ? success : 101;
+}
+int cuDeviceGetName(char *name, int size, int) {
+  std::strncpy(name, "Fake card", static_cast<size_t>(size));
+  return success;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  const int capability = state().facts.capability;
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute == 16 ? 4 : 0;
+  return success;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int) {
+  *bytes = state().facts.memoryBytes;
+  return success;
+}
+int cuDeviceGetDefaultMemPool(void **pool, int) {
+  *pool = &state();
+  return success;
+}
+int cuMemPoolSetAttribute(void *, int, void *) { return success; }
+int cuMemPoolTrimTo(void *, size_t) {
+  Call call;
+  ++state().facts.trims;
+  return call.code();
+}
+int cuDevicePrimaryCtxRetain(void **context, int) {
+  Call call;
+  ++state().facts.contexts;
+  *context = &state();
+  return success;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  Call call;
+  --state().facts.contexts;
+  return success;
+}
+int cuCtxSetCurrent(void *) { return success; }
+int cuStreamCreate(void **stream, unsigned) {
+  Call call;
+  ++state().facts.streams;
+  *stream = new FakeStream;
+  return call.code();
+}
+int cuStreamDestroy_v2(void *stream) {
+  Call call;
+  --state().facts.streams;
+  delete static_cast<FakeStream *>(stream);
+  return success;
+}
+int cuStreamSynchronize(void *stream) {
+  Call call;
+  wait(static_cast<FakeStream *>(stream));
+  return call.code();
+}
+int cuEventCreate(void **event, unsigned) {
+  Call call;
+  ++state().facts.events;
+  *event = new FakeEvent;
+  return call.code();
+}
+int cuEventDestroy_v2(void *event) {
+  Call call;
+  --state().facts.events;
+  delete static_cast<FakeEvent *>(event);
+  return success;
+}
+/// The stream on which it was recorded last comes with it: there is one stream in all.
+static FakeStream *recorded = nullptr;
+int cuEventRecord(void *event, void *stream) {
+  Call call;
+  recorded = static_cast<FakeStream *>(stream);
+  if (call.code())
+    return call.code();
+  return enqueue(stream, [=] { static_cast<FakeEvent *>(event)->time = std::chrono::steady_clock::now(); });
+}
+int cuEventSynchronize(void *) {
+  Call call;
+  wait(recorded);
+  return call.code();
+}
+int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+  Call call;
+  *milliseconds = std::chrono::duration<float, std::milli>(static_cast<FakeEvent *>(end)->time -
+                                                           static_cast<FakeEvent *>(begin)->time)
+                      .count();
+  return call.code();
+}
+int cuMemAllocAsync(uint64_t *address, size_t size, void *) {
+  Call call;
+  if (call.code())
+    return call.code();
+  if (strikes(state().facts.failAllocation) || state().facts.allocations == state().facts.room)
+    return outOfMemory;
+  void *memory = nullptr;
+  if (::posix_memalign(&memory, 256, (size + 511) / 256 * 256) != 0)
+    return outOfMemory;
+  const int shift = state().facts.shift;
+  memory = static_cast<char *>(memory) + shift;
+  // Nobody may rely on what is there.
+  std::memset(memory, 0xa5, size);
+  *address = reinterpret_cast<uint64_t>(memory);
+  state().memory[*address] = {size, shift};
+  ++state().facts.allocations;
+  return success;
+}
+int cuMemFreeAsync(uint64_t address, void *stream) {
+  Call call;
+  if (call.code())
+    return call.code();
+  const auto found = state().memory.find(address);
+  if (found == state().memory.end())
+    return invalid;
+  --state().facts.allocations;
+  const uint64_t begin = address - found->second.shift;
+  state().memory.erase(found);
+  return enqueue(stream, [=] { std::free(reinterpret_cast<void *>(begin)); });
+}
+int cuMemHostAlloc(void **memory, size_t size, unsigned) {
+  Call call;
+  if (strikes(state().facts.failPinned))
+    return outOfMemory;
+  *memory = std::malloc(size);
+  ++state().facts.pinned;
+  return call.code();
+}
+int cuMemFreeHost(void *memory) {
+  Call call;
+  --state().facts.pinned;
+  std::free(memory);
+  return success;
+}
+static int copyLater(void *to, const void *from, size_t size, uint64_t onDevice, void *stream) {
+  Call call;
+  if (call.code())
+    return call.code();
+  if (!isAlive(onDevice, size))
+    return invalid;
+  return enqueue(stream, [=] { std::memcpy(to, from, size); });
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream) {
+  return copyLater(reinterpret_cast<void *>(to), from, size, to, stream);
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream) {
+  return copyLater(to, reinterpret_cast<const void *>(from), size, from, stream);
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
+  if (to < from + size && from < to + size)
+    return invalid;
+  return copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, from, stream);
+}
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, void *stream) {
+  return fill(to, value, count, stream);
+}
+int cuMemsetD16Async(uint64_t to, unsigned short value, size_t count, void *stream) {
+  return fill(to, value, count, stream);
+}
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *stream) {
+  return fill(to, value, count, stream);
+}
+int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
+  for (size_t row = 0; row < height; ++row)
+    if (int code = fill(to + row * pitch, value, width, stream))
+      return code;
+  return success;
+}
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+  Call call;
+  if (call.code())
+    return call.code();
+  if (std::strstr(static_cast<const char *>(image), "broken")) {
+    for (unsigned i = 0; i < count; ++i)
+      if (options[i] == 5)
+        std::strcpy(static_cast<char *>(values[i]), "line 1 is broken");
+    return badImage;
+  }
+  ++state().facts.modules;
+  *module = new FakeModule;
+  return success;
+}
+int cuModuleUnload(void *module) {
+  Call call;
+  --state().facts.modules;
+  delete static_cast<FakeModule *>(module);
+  return success;
+}
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  Call call;
+  if (std::strncmp(name, "missing", 7) == 0)
+    return notFound;
+  FakeFunction &made = static_cast<FakeModule *>(module)->functions[name];
+  made.name = name;
+  *function = &made;
+  return call.code();
+}
+int cuFuncSetAttribute(void *, int, int) { return success; }
+int cuLaunchKernel(void *function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                   unsigned, void *stream, void **parameters, void **) {
+  Call call;
+  if (call.code())
+    return call.code();
+  if (strikes(state().facts.failLaunch))
+    return outOfResources;
+  ++state().facts.launches;
+  state().facts.lastGroups = groups;
+  state().facts.lastThreads = threads;
+  const std::string &name = static_cast<FakeFunction *>(function)->name;
+  if (name.rfind("trap", 0) == 0)
+    return enqueue(stream, [] { state().lost = illegalAddress; });
+  if (name.rfind("increment", 0) != 0)
+    return enqueue(stream, [] {});
+  // In, out, scratch, programs: taken now, as the driver does.
+  uint64_t given[4];
+  for (int i = 0; i < 4; ++i)
+    std::memcpy(&given[i], parameters[i], sizeof(uint64_t));
+  if (!isAlive(given[0], 4 * given[3]) || !isAlive(given[1], 4 * given[3]))
+    return enqueue(stream, [] { state().lost = illegalAddress; });
+  return enqueue(stream, [=] {
+    for (uint64_t i = 0; i < given[3]; ++i)
+      reinterpret_cast<int32_t *>(given[1])[i] = reinterpret_cast<const int32_t *>(given[0])[i] + 1;
+  });
+}
+
+} // extern "C"

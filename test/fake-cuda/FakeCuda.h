@@ -1,0 +1,47 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// A driver of CUDA over the host's memory, for tests on machines without a card. Work that is handed to a
+// stream is done when somebody waits for it and not before, so that whoever does not wait sees it. It keeps
+// count of what it gave out, and fails when it is told to.
+//
+// Kernels are known by the beginning of their names: "increment" writes int32 elements that are larger by
+// one than those it reads, one for each program; "trap" loses the device; others do nothing.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TEST_FAKECUDA_FAKECUDA_H
+#define ZYX_TEST_FAKECUDA_FAKECUDA_H
+
+#include <cstdint>
+
+struct FakeCuda {
+  // What it says that it is.
+  int version = 13000, devices = 1, capability = 90;
+  uint64_t memoryBytes = uint64_t(1) << 30;
+
+  // Faults: the n-th call from now on, from 1, says so; 0 for none.
+  int failAllocation = 0, failLaunch = 0, failPinned = 0;
+  /// So many allocations may be alive, or any number where it is negative.
+  int room = -1;
+  /// Once a piece of work that has this number from now on is done, the device is lost.
+  int loseAtWork = 0;
+  /// Waiting takes so many milliseconds more.
+  int slowness = 0;
+  /// Bytes by which memory that is given out is not aligned.
+  int shift = 0;
+  /// What cuInit says: 100 is "no device".
+  int initCode = 0;
+
+  // What is alive.
+  int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0;
+  // What has happened.
+  int launches = 0, trims = 0;
+  uint64_t lastThreads = 0, lastGroups = 0;
+};
+
+/// The one of this library.
+extern "C" FakeCuda *zyxFakeCuda();
+/// As if it had just been loaded; whatever is alive is forgotten.
+extern "C" void zyxFakeCudaReset();
+
+#endif // ZYX_TEST_FAKECUDA_FAKECUDA_H

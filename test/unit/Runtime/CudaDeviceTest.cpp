@@ -1,0 +1,359 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The device on a driver that is not NVIDIA's: how we use it, not what it computes.
+//===----------------------------------------------------------------------===//
+#include "../../fake-cuda/FakeCuda.h"
+
+#include "zyx/Runtime/Executor.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace zyx;
+using namespace zyx::artifact;
+using namespace zyx::runtime;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+constexpr uint64_t count = 1000, bytes = 4 * count;
+
+/// y = x + 2 through the arena; z = the sum of a fill and of passes of a loop; w = x.
+Artifact sample() {
+  Artifact a;
+  a.entry = "main";
+  a.target = "cuda";
+  a.cpuFeatures = {"sm_75"};
+  a.inputs = {{"x", {DType::I32, {count}}}};
+  a.outputs = {{"y", {DType::I32, {count}}}, {"z", {DType::I64, {2}}}, {"w", {DType::I32, {count}}}};
+  a.buffers = {{BufferKind::Input, 0, bytes},   {BufferKind::Output, 0, bytes},  {BufferKind::Output, 1, 16},
+               {BufferKind::Output, 2, bytes},  {BufferKind::Arena, 64, bytes},  {BufferKind::Arena, 8192, 16},
+               {BufferKind::Constant, 64, 8},   {BufferKind::Arena, 16384, 4096}};
+  a.arenaSize = 32768;
+  a.constants.resize(72);
+  a.constants[64] = std::byte(3);
+  a.code = {{"ptx", std::vector<std::byte>(8, std::byte('p'))}};
+  Kernel kernel;
+  kernel.symbol = "increment";
+  kernel.name = "plus";
+  kernel.numBuffers = 2;
+  kernel.numWritten = 1;
+  a.kernels = {kernel};
+  a.commands = {{Launch{0, {{0, 0}, {4, 0}}, {1, 10, 100}, {}}, {}},
+                {Launch{0, {{4, 0}, {1, 0}}, {count, 1, 1}, {}}, {0}},
+                {Fill{{2, 0}, 16, 0x100000005, 8}, {}},
+                // Each pass adds 1 to the low half of z[0], and leaves its number in z[1].
+                {Loop{2, 0, BufferRef{6, 0}, BufferRef{2, 8}}, {2}},
+                {Launch{0, {{2, 0}, {5, 0}}, {1, 1, 1}, {}}, {}},
+                {Copy{{5, 0}, {2, 0}, 4}, {4}},
+                {Copy{{0, 0}, {7, 0}, 4096 - 96}, {}},
+                {Copy{{7, 0}, {7, 64}, 4000 - 64}, {6}},
+                {Copy{{0, 0}, {3, 0}, bytes}, {}}};
+  return a;
+}
+
+class CudaDeviceTest : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
+    void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
+    reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
+    reset();
+  }
+  void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
+
+  std::vector<int32_t> input() {
+    std::vector<int32_t> x(count);
+    for (uint64_t i = 0; i < count; ++i)
+      x[i] = static_cast<int32_t>(7 * i) - 100;
+    return x;
+  }
+
+  /// The first failure of a run from beginning to end.
+  Status tryAll(Artifact artifact = sample()) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, std::move(artifact)));
+    const std::vector<int32_t> x = input();
+    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
+    ZYX_RETURN_IF_ERROR(executor->run());
+    return check(*executor);
+  }
+
+  Status check(Executor &executor) {
+    std::vector<int32_t> y(count), w(count);
+    int64_t z[2];
+    ZYX_RETURN_IF_ERROR(executor.readOutput(0, std::as_writable_bytes(std::span(y))));
+    ZYX_RETURN_IF_ERROR(executor.readOutput(1, std::as_writable_bytes(std::span(z))));
+    ZYX_RETURN_IF_ERROR(executor.readOutput(2, std::as_writable_bytes(std::span(w))));
+    const std::vector<int32_t> x = input();
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(y[i], x[i] + 2);
+    EXPECT_EQ(w, x);
+    EXPECT_EQ(z[0], 0x100000008);
+    EXPECT_EQ(z[1], 2);
+    return Status::ok();
+  }
+
+  void expectNothingLeft() {
+    EXPECT_EQ(fake->allocations, 0);
+    EXPECT_EQ(fake->pinned, 0);
+    EXPECT_EQ(fake->modules, 0);
+    EXPECT_EQ(fake->streams, 0);
+    EXPECT_EQ(fake->events, 0);
+    EXPECT_EQ(fake->contexts, 0);
+  }
+
+  FakeCuda *fake = nullptr;
+  void (*reset)() = nullptr;
+};
+
+TEST_F(CudaDeviceTest, IsListedByCard) {
+  fake->devices = 2;
+  std::string names;
+  for (const DeviceListing &listing : listDevices())
+    if (listing.name.starts_with("cuda")) {
+      EXPECT_TRUE(listing.present);
+      EXPECT_EQ(listing.description, "Fake card, compute capability 9.0, 1024 MiB");
+      names += listing.name + " ";
+    }
+  EXPECT_EQ(names, "cuda cuda:1 ");
+  auto second = createDevice("cuda:1");
+  ASSERT_TRUE(second) << second.status().toString();
+  EXPECT_EQ((*second)->name(), "cuda:1");
+  EXPECT_EQ((*second)->target(), "sm_90a");
+  EXPECT_EQ(createDevice("cuda:2").status().message(), "there is no device 'cuda:2': the driver has 2");
+  EXPECT_EQ(createDevice("cuda:x").status().message(),
+            "'cuda:x' names no card: a number follows the colon, as in cuda:1");
+  second->reset();
+  fake->devices = 0;
+  const auto all = listDevices();
+  EXPECT_TRUE(std::ranges::any_of(all, [](const DeviceListing &one) {
+    return one.name == "cuda" && !one.present && one.description == "the driver has no device";
+  }));
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, NamesTheRecordOfItsCard) {
+  const std::pair<int, const char *> cards[] = {{75, "sm_75"}, {80, "sm_80"}, {86, "sm_86"}, {87, "sm_86"},
+                                                {89, "sm_89"}, {90, "sm_90a"}, {120, "cuda"}};
+  for (auto [capability, target] : cards) {
+    fake->capability = capability;
+    EXPECT_EQ((*createDevice("cuda"))->target(), target);
+  }
+  fake->capability = 70;
+  EXPECT_EQ(createDevice("cuda").status().message(),
+            "Fake card, compute capability 7.0, 1024 MiB: compute capability 7.5 is needed");
+}
+
+TEST_F(CudaDeviceTest, SaysWhyThereIsNoDriver) {
+  fake->version = 11040;
+  // By another spelling, because a driver is opened once.
+  setenv("ZYX_CUDA_DRIVER", (std::string("/./") + ZYX_FAKE_CUDA).c_str(), 1);
+  EXPECT_THAT(createDevice("cuda").status().message(), HasSubstr("is of CUDA 11.4, and 11.8 is needed"));
+  fake->version = 13000;
+  fake->initCode = 100;
+  EXPECT_THAT(createDevice("cuda").status().message(), StartsWith("cannot begin with the driver"));
+  EXPECT_THAT(createDevice("cuda").status().message(), HasSubstr("CUDA_ERROR_NO_DEVICE: says the fake driver"));
+  fake->initCode = 0;
+  EXPECT_TRUE(createDevice("cuda").isOk());
+  setenv("ZYX_CUDA_DRIVER", "libm.so.6", 1);
+  EXPECT_EQ(createDevice("cuda").status().message(), "the driver 'libm.so.6' lacks the function cuInit");
+}
+
+TEST_F(CudaDeviceTest, RunsCommandsInOrder) {
+  EXPECT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->launches, 5);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, RunsBehindWhatItWaitsFor) {
+  fake->slowness = 5;
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, sample());
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  Point begin{std::make_shared<Timeline>(), 1};
+  auto done = executor->submit(std::span(&begin, 1));
+  ASSERT_TRUE(done);
+  EXPECT_FALSE(done->isDecided());
+  ASSERT_TRUE(begin.timeline->signal(1).isOk());
+  EXPECT_TRUE(done->wait().isOk());
+  EXPECT_TRUE(check(*executor).isOk());
+  auto times = executor->profile();
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->size(), 9u);
+  EXPECT_EQ((*times)[0].name, "plus");
+}
+
+TEST_F(CudaDeviceTest, CopiesMoreThanItStages) {
+  auto pool = (*createDevice("cuda"))->pool();
+  auto host = createHostPool();
+  std::vector<std::byte> from((9 << 20) + 5), to(from.size());
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<std::byte>(i * 31 >> 3);
+  auto a = *pool->allocate(from.size()), b = *pool->allocate(from.size()), c = *host->allocate(from.size());
+  ASSERT_TRUE(pool->copyIn(a, 0, from).isOk());
+  ASSERT_TRUE(pool->copyTo(a, *pool, b, from.size()).isOk());
+  ASSERT_TRUE(pool->copyOut(b, 0, to).isOk());
+  EXPECT_EQ(from, to);
+  ASSERT_TRUE(pool->copyTo(b, *host, c, from.size()).isOk());
+  EXPECT_EQ(std::memcmp(reinterpret_cast<void *>(c.handle), from.data(), from.size()), 0);
+  EXPECT_EQ(pool->address(a, 0, 1).status().message(), "the host does not reach the memory of device 'cuda'");
+  EXPECT_EQ(pool->copyIn(a, 6, from).message(), "a copy of " + std::to_string(from.size()) +
+                                                    " bytes at byte 6 leaves an allocation of " +
+                                                    std::to_string(from.size()));
+  for (const Allocation &one : {a, b})
+    EXPECT_TRUE(pool->deallocate(one).isOk());
+  EXPECT_TRUE(host->deallocate(c).isOk());
+  pool.reset();
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, TrimsBeforeItHasNoMemory) {
+  fake->failAllocation = 2;
+  EXPECT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->trims, 1);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, LosesNothingWhereMemoryEnds) {
+  int failures = 0;
+  for (int room = 0; room < 12; ++room) {
+    reset();
+    fake->room = room;
+    Status status = tryAll();
+    if (!status.isOk()) {
+      EXPECT_EQ(status.code(), ErrorCode::OutOfMemory) << status.toString();
+      EXPECT_THAT(status.toString(), AnyOf(HasSubstr("pool cuda holds"), HasSubstr("allocate memory for a copy")));
+      ++failures;
+    }
+    expectNothingLeft();
+  }
+  EXPECT_GT(failures, 5);
+  reset();
+  fake->failPinned = 2;
+  EXPECT_EQ(tryAll().code(), ErrorCode::OutOfMemory);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsNoLoss) {
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, sample());
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  fake->failLaunch = 2;
+  EXPECT_THAT(executor->run().message(), HasSubstr("cannot launch kernel plus: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
+  EXPECT_TRUE(executor->run().isOk());
+  EXPECT_TRUE(check(*executor).isOk());
+}
+
+TEST_F(CudaDeviceTest, IsLostForGood) {
+  int losses = 0;
+  for (int at = 1; at < 40; ++at) {
+    reset();
+    fake->loseAtWork = at;
+    Status status = tryAll();
+    if (status.isOk())
+      continue;
+    ++losses;
+    EXPECT_EQ(status.code(), ErrorCode::DeviceLost) << status.toString();
+    EXPECT_EQ(fake->modules, 0);
+    EXPECT_EQ(fake->streams, 0);
+    EXPECT_EQ(fake->events, 0);
+    EXPECT_EQ(fake->pinned, 0);
+    EXPECT_EQ(fake->contexts, 0);
+  }
+  EXPECT_GT(losses, 15);
+}
+
+TEST_F(CudaDeviceTest, NamesTheKernelsThatMayHaveFailed) {
+  Artifact artifact = sample();
+  artifact.kernels[0].symbol = "trap";
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, artifact);
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  Status status = executor->run();
+  EXPECT_EQ(status.code(), ErrorCode::DeviceLost);
+  EXPECT_THAT(status.toString(), HasSubstr("device 'cuda' is lost"));
+  EXPECT_THAT(status.toString(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+  // It goes on to say so, while other devices work.
+  EXPECT_EQ(executor->setInput(0, std::as_bytes(std::span(x))).code(), ErrorCode::DeviceLost);
+  EXPECT_EQ(device->pool()->allocate(4).status().code(), ErrorCode::DeviceLost);
+  EXPECT_TRUE((*createDevice("cpu", {.threads = 1}))->pool()->allocate(4).isOk());
+}
+
+TEST_F(CudaDeviceTest, RefusesCodeThatItCannotRun) {
+  auto refusal = [&](auto change) {
+    Artifact artifact = sample();
+    change(artifact);
+    const std::string message = tryAll(artifact).message();
+    expectNothingLeft();
+    return message;
+  };
+  EXPECT_EQ(refusal([](Artifact &a) { a.target = "cpu"; }), "code for 'cpu' does not run on a card of NVIDIA's");
+  EXPECT_EQ(refusal([](Artifact &a) { a.code[0].format = "elf-so"; }),
+            "code of format 'elf-so' is not known to a card of NVIDIA's");
+  const std::string other = " does not run on Fake card, compute capability 9.0, 1024 MiB";
+  EXPECT_EQ(refusal([](Artifact &a) { a.cpuFeatures = {"sm_100"}; }), "code for sm_100" + other);
+  EXPECT_EQ(refusal([](Artifact &a) { a.cpuFeatures = {"sm_80a"}; }), "code for sm_80a" + other);
+  EXPECT_EQ(refusal([](Artifact &a) { a.cpuFeatures = {"avx2"}; }), "code for the unknown architecture 'avx2'");
+  EXPECT_EQ(refusal([](Artifact &a) {
+              a.code[0].format = "cubin";
+              a.cpuFeatures = {"sm_80"};
+            }),
+            "code for sm_80" + other);
+  EXPECT_THAT(refusal([](Artifact &a) {
+                const char *text = "broken";
+                a.code[0].bytes.assign(reinterpret_cast<const std::byte *>(text),
+                                       reinterpret_cast<const std::byte *>(text) + 6);
+              }),
+              HasSubstr("cannot load code of format 'ptx': CUDA_ERROR_INVALID_PTX: says the fake driver: line 1 is broken"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "missing"; }), HasSubstr("cannot find kernel plus in its code"));
+}
+
+TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {
+  Artifact artifact = sample();
+  EXPECT_TRUE(tryAll(artifact).isOk());
+  // The last launch has one program, of which a processor has one workgroup of few threads.
+  EXPECT_EQ(fake->lastThreads, 32u);
+  EXPECT_EQ(fake->lastGroups, 1u);
+  // A workgroup is a program.
+  artifact.commands.resize(2);
+  auto runs = [&] {
+    auto executor = *Executor::create(*createDevice("cuda"), artifact);
+    const std::vector<int32_t> x = input();
+    EXPECT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+    EXPECT_TRUE(executor->run().isOk());
+  };
+  artifact.kernels[0].groupThreads = 64;
+  artifact.kernels[0].sharedBytes = 128;
+  runs();
+  EXPECT_EQ(fake->lastThreads, 64u);
+  EXPECT_EQ(fake->lastGroups, count);
+  // Few have room for what each keeps in scratch memory; they take the programs in turn.
+  artifact.kernels[0].groupThreads = 0;
+  artifact.kernels[0].stackBytes = uint64_t(100) << 20;
+  runs();
+  EXPECT_EQ(fake->lastThreads * fake->lastGroups, 2u);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, RefusesBuffersThatAreNotAligned) {
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, sample());
+  fake->shift = 4;
+  EXPECT_EQ(executor->bindInput(0, *runtime::Buffer::allocate(device->pool(), bytes)).message(),
+            "input 'x' is not aligned to 16 bytes, as device 'cuda' needs it");
+}
+
+} // namespace
