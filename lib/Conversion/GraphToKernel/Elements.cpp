@@ -268,11 +268,13 @@ Value Tiles::binary(BinaryKind kind, Value a, Value b, Type graphElement) {
     return make<arith::XOrIOp>(a, b);
   case BinaryKind::Shl:
   case BinaryKind::Shr: {
+    // Not a select of the amount, too: LLVM 22.1 makes one clamped shift of both for NVPTX, which
+    // takes the low 32 bits of a 64-bit amount.
+    Value amount = make<arith::MinUIOp>(b, integer(element, width - 1));
     if (kind == BinaryKind::Shr && !isUnsigned)
-      return make<arith::ShRSIOp>(a, make<arith::MinUIOp>(b, integer(element, width - 1)));
+      return make<arith::ShRSIOp>(a, amount);
     Value isInside = compare(arith::CmpIPredicate::ult, b, integer(element, width));
     Value zero = integer(element, 0);
-    Value amount = select(isInside, b, zero);
     Value shifted = kind == BinaryKind::Shl ? make<arith::ShLIOp>(a, amount)
                                             : make<arith::ShRUIOp>(a, amount);
     return select(isInside, shifted, zero);

@@ -23,8 +23,8 @@ func.func @remainder_unsigned(%a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4x
 }
 
 // CHECK-LABEL: kernel.func @shift_left_0
-// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[B:.*]], %{{.*}} : tensor<4xi16>
-// CHECK: %[[BY:.*]] = arith.select %[[IN]], %[[B]]
+// CHECK: %[[BY:.*]] = arith.minui %[[B:.*]], %{{.*}} : tensor<4xi16>
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[B]], %{{.*}} : tensor<4xi16>
 // CHECK: %[[S:.*]] = arith.shli %{{.*}}, %[[BY]]
 // CHECK: arith.select %[[IN]], %[[S]]
 func.func @shift_left(%a: tensor<4xi16>, %b: tensor<4xi16>) -> tensor<4xi16> {

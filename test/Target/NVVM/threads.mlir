@@ -2,6 +2,7 @@
 // RUN: zyx-compile %s --entry=add --target=sm_75 --stop-after=target | FileCheck %s --check-prefix=OLD
 // RUN: zyx-compile %s --entry=cast --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=CAST
 // RUN: zyx-compile %s --entry=rows --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=ROWS
+// RUN: zyx-compile %s --entry=shift --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=SHIFT
 // RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
 
 // 16 bytes at a time, past the coherent cache; nothing is contracted.
@@ -45,4 +46,14 @@ func.func @cast(%x: tensor<4096xf32>) -> tensor<4096xf16> {
 func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
   %y = graph.reduce add %x dims = [1] : tensor<64x1024xf32> -> tensor<64xf32>
   return %y : tensor<64xf32>
+}
+
+// The instruction takes the low 32 bits of an amount, so the amount is made small before.
+// SHIFT: min.u64 %[[AMOUNT:rd[0-9]+]],
+// SHIFT: cvt.u32.u64 %[[LOW:r[0-9]+]], %[[AMOUNT]]
+// SHIFT: shl.b64 %{{.*}}, %{{.*}}, %[[LOW]]
+// SHIFT: selp
+func.func @shift(%x: tensor<4096xi64>, %y: tensor<4096xi64>) -> tensor<4096xi64> {
+  %z = graph.binary shl %x, %y : tensor<4096xi64>
+  return %z : tensor<4096xi64>
 }
