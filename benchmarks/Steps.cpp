@@ -266,8 +266,7 @@ int main(int argc, char **argv) {
   try {
     ContextOptions options;
     options.threads = static_cast<unsigned>(std::stoul(argv[1]));
-    if (argc == 3)
-      options.cacheFolder = argv[2];
+    options.cacheFolder = argc == 3 ? argv[2] : "";
     const ContextScope scope{Context(options)};
     Worker worker;
     for (std::string line; std::getline(std::cin, line);) {

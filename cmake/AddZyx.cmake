@@ -116,5 +116,8 @@ function(add_zyx_unittest name)
   if(ARG_MLIR)
     zyx_use_mlir(${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+  # A test compiles what it runs, whatever the user's configuration is.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES ENVIRONMENT ZYX_CACHE_DIR=off
+                                  ENVIRONMENT_MODIFICATION XDG_CONFIG_HOME=set:/nonexistent)
 endfunction()

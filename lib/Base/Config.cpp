@@ -31,10 +31,14 @@ struct Key {
       member;
 };
 constexpr Key keys[] = {
-    {"devices", &Config::devices},      {"memory_limits", &Config::memoryLimits},
-    {"threads", &Config::threads},      {"cache_dir", &Config::cacheDir},
-    {"cache_size", &Config::cacheSize}, {"tuning", &Config::tuning},
-    {"debug", &Config::debug},          {"implicit_copies", &Config::implicitCopies},
+    {"device", &Config::device},
+    {"devices", &Config::devices},
+    {"memory_limits", &Config::memoryLimits},
+    {"threads", &Config::threads},
+    {"cache_dir", &Config::cacheDir},
+    {"cache_size", &Config::cacheSize},
+    {"debug", &Config::debug},
+    {"implicit_copies", &Config::implicitCopies},
 };
 /// Of the environment only.
 constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_CUDA_DRIVER", "ZYX_PEERS",

@@ -114,7 +114,7 @@ void Module::load(const NamedTensors &given, Place where) {
   expectNames(state(), given, "the module's state", where);
   std::vector<Tensor> values;
   for (const auto &[name, parameter] : node->everything())
-    values.push_back(copyTo(parameter->context(), given.at(name), where));
+    values.push_back(copyBeside(*parameter, given.at(name), where));
   size_t i = 0;
   for (const auto &[name, parameter] : node->everything())
     parameter.set(std::move(values[i++]), where);

@@ -216,6 +216,7 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
           throw Error(refusal("'" + other.name + "' and '" + named.name + "' are one parameter or of one name"), where);
       all.push_back(named);
       const ContextScope scope(named.parameter->context());
+      const DeviceScope device(named.parameter->device());
       Slot &slot = slots.emplace_back(Slot{group, {}, {}});
       for (const Kept &kept : groups[group].rule.state(type.shape)) {
         const TensorType keptType{accumulatorType(type.dtype), kept.shape};
@@ -233,8 +234,9 @@ Optimizer::Numbers Optimizer::numbers() const {
     const Tensor &value = *all[i].parameter;
     const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
+    const DeviceScope device(value.device());
     const size_t group = slots[i].group;
-    auto [known, isNew] = numbers[group].try_emplace(dtype);
+    auto [known, isNew] = numbers[group].try_emplace({dtype, value.device()});
     if (isNew)
       for (double number : groups[group].rule.numbers(learningRates[group], step_ + 1))
         known->second.push_back(leaf(number, dtype));
@@ -259,7 +261,8 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
     Slot &slot = next[i];
     values.push_back(callFor("optimizer: '" + all[i].name + "'", where, [&] {
       return groups[slot.group]
-          .rule.update(value.cast(dtype), gradient.cast(dtype), slot.state, numbers[slot.group].at(dtype))
+          .rule.update(value.cast(dtype), gradient.cast(dtype), slot.state,
+                       numbers[slot.group].at({dtype, value.device()}))
           .cast(value.dtype());
     }));
     if (values.back().shape() != value.shape())
@@ -313,7 +316,7 @@ void Optimizer::restore(const NamedTensors &given, Place where) {
   std::vector<Slot> next = slots;
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t k = 0; k < next[i].state.size(); ++k)
-      next[i].state[k] = copyTo(all[i].parameter->context(), given.at(next[i].names[k]), where);
+      next[i].state[k] = copyBeside(*all[i].parameter, given.at(next[i].names[k]), where);
   slots = std::move(next);
   learningRates = std::move(rates);
   step_ = steps;

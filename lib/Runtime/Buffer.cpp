@@ -35,6 +35,11 @@ bool Buffer::isUsableIn(const MemoryPool &other) const {
   return pool.get() == &other || ((!pool || pool->isHostMemory()) && other.isHostMemory());
 }
 
+bool Buffer::isReady() const {
+  std::lock_guard lock(mutex);
+  return lastWrite.isReached();
+}
+
 void Buffer::beforeRead(std::vector<Point> &points) const {
   std::lock_guard lock(mutex);
   points.push_back(lastWrite);

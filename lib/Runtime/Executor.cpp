@@ -19,35 +19,35 @@ using artifact::BufferKind;
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> device,
                                                    Artifact artifact) {
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
-  Result<std::shared_ptr<Buffer>> arena =
-      Buffer::allocate(device->pool(), program->artifact().arenaSize);
-  if (!arena)
-    return arena.status().withDevice(device->name());
-  Result<std::shared_ptr<Buffer>> kept =
-      Buffer::allocate(device->pool(), program->artifact().keptSize);
-  if (!kept)
-    return kept.status().withDevice(device->name());
-  ZYX_DEBUG(Runtime, "load '" + program->artifact().entry + "' on " + device->name() + ": " +
-                         std::to_string(program->artifact().kernels.size()) + " kernels, " +
-                         std::to_string(program->artifact().commands.size()) +
-                         " commands, arena of " + std::to_string(program->artifact().arenaSize) +
-                         " bytes, " + std::to_string(program->artifact().keptSize) + " kept");
-  ZYX_DEBUG(Memory, "'" + program->artifact().entry + "' on " + device->name() + " takes " +
-                        std::to_string(program->artifact().arenaSize) + " bytes for a run and " +
-                        std::to_string(program->artifact().keptSize) + " between runs");
-  for (const artifact::CodeBlob &code : program->artifact().code)
-    ZYX_DEBUG(Code, "'" + program->artifact().entry + "': " + std::to_string(code.bytes.size()) +
-                        " bytes of " + code.format);
-  return std::unique_ptr<Executor>(
-      new Executor(std::move(device), std::move(program), std::move(*arena), std::move(*kept)));
+  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program)));
+  ZYX_RETURN_IF_ERROR(executor->takeMemory());
+  const Artifact &loaded = executor->artifact();
+  const std::string &on = executor->device->name();
+  ZYX_DEBUG(Runtime, "load '" + loaded.entry + "' on " + on + ": " + std::to_string(loaded.kernels.size()) +
+                         " kernels, " + std::to_string(loaded.commands.size()) + " commands, arena of " +
+                         std::to_string(loaded.arenaSize) + " bytes, " + std::to_string(loaded.keptSize) +
+                         " kept");
+  ZYX_DEBUG(Memory, "'" + loaded.entry + "' on " + on + " takes " + std::to_string(loaded.arenaSize) +
+                        " bytes for a run and " + std::to_string(loaded.keptSize) + " between runs");
+  for (const artifact::CodeBlob &code : loaded.code)
+    ZYX_DEBUG(Code, "'" + loaded.entry + "': " + std::to_string(code.bytes.size()) + " bytes of " +
+                        code.format);
+  return executor;
 }
 
-Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram,
-                   std::shared_ptr<Buffer> itsArena, std::shared_ptr<Buffer> itsKept)
-    : device(std::move(ofDevice)), program(std::move(ofProgram)), arena(std::move(itsArena)),
-      kept(std::move(itsKept)),
-      inputs(artifact().inputs.size()), outputs(artifact().outputs.size()),
-      weightWrites(inputs.size()), replay(program->record()) {
+Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram)
+    : device(std::move(ofDevice)), program(std::move(ofProgram)), inputs(artifact().inputs.size()),
+      outputs(artifact().outputs.size()), weightWrites(inputs.size()), replay(program->record()) {}
+
+Status Executor::takeMemory() {
+  Result<std::shared_ptr<Buffer>> itsArena = Buffer::allocate(device->pool(), artifact().arenaSize);
+  if (!itsArena)
+    return itsArena.status().withDevice(device->name());
+  Result<std::shared_ptr<Buffer>> itsKept = Buffer::allocate(device->pool(), artifact().keptSize);
+  if (!itsKept)
+    return itsKept.status().withDevice(device->name());
+  arena = std::move(*itsArena);
+  kept = std::move(*itsKept);
   const auto &buffers = artifact().buffers;
   for (uint32_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind == BufferKind::Arena)
@@ -57,6 +57,7 @@ Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> of
     else if (buffers[i].kind == BufferKind::Kept)
       replay->bind(i, kept->handle() + buffers[i].position);
   }
+  return Status::ok();
 }
 
 /// Whoever waits for a point learns of its failure; here it only matters that it is over.
@@ -198,19 +199,30 @@ Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
   return outputs[index].buffer->read(bytes);
 }
 
-void Executor::release() {
-  finishAll();
-  for (std::vector<Slot> *slots : {&inputs, &outputs})
-    for (Slot &slot : *slots)
-      slot = {};
+void Executor::release(bool keepWeights) {
+  std::fill(outputs.begin(), outputs.end(), Slot());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (artifact().inputs[i].isWeight && keepWeights)
+      continue;
+    inputs[i] = {};
+    isInitialised &= !artifact().inputs[i].isWeight;
+  }
   bound.clear();
   isApart = false;
-  isInitialised &= std::none_of(artifact().inputs.begin(), artifact().inputs.end(),
-                                [](const artifact::Argument &input) { return input.isWeight; });
+}
+
+void Executor::trim() {
+  finishAll();
+  arena = kept = nullptr;
+  isInitialised = false;
 }
 
 /// Everything is bound afterwards, or nothing has changed.
 Status Executor::prepare() {
+  if (!arena) {
+    finishAll();
+    ZYX_RETURN_IF_ERROR(takeMemory());
+  }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].buffer)
       return Status::invalidArgument(describe(true, artifact().inputs[i]) + " is not set");
@@ -357,6 +369,10 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   std::vector<Point> points(wait.begin(), wait.end()), after;
   // The arena is used by one part of one run at a time.
   after.push_back(last);
+  auto held = std::make_shared<std::vector<std::shared_ptr<Buffer>>>();
+  for (const std::vector<Slot> *slots : {&inputs, &outputs})
+    for (const Slot &slot : *slots)
+      held->push_back(slot.buffer);
   Hold hold(*this);
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
   // with this one, but with the init that it had.
@@ -368,12 +384,12 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
         inputs[i].buffer->beforeRead(weights);
         inputs[i].buffer->noteRead(init);
       }
-    replay->submit(Part::Init, std::move(weights), after, init);
+    replay->submit(Part::Init, std::move(weights), after, init, held);
     isInitialised = true;
   }
   points.push_back(init);
   last = {std::make_shared<Timeline>(), 1};
   enter(last, points, after);
-  replay->submit(Part::Run, std::move(points), std::move(after), last);
+  replay->submit(Part::Run, std::move(points), std::move(after), last, std::move(held));
   return last;
 }

@@ -26,7 +26,7 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
   for (const Tensor &argument : arguments) {
     if (!argument)
       refuse("jit: there is no tensor in this place", where);
-    types += toString(argument.type()) + ";";
+    types += toString(argument.type()) + " " + argument.device() + ";";
   }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
   auto [found, isNew] = contents->plans.try_emplace({state, types});
@@ -34,7 +34,7 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
     try {
       std::vector<Tensor> placeholders;
       for (const Tensor &argument : arguments)
-        placeholders.push_back(valueOrThrow(state->addPlaceholder(argument.type()), where));
+        placeholders.push_back(valueOrThrow(state->addPlaceholder(argument.type(), argument, /*isPlaced=*/true), where));
       const CaptureScope capture;
       const std::vector<Tensor> results = contents->function(placeholders);
       for (const Tensor &result : results)
@@ -46,5 +46,5 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
       throw;
     }
   }
-  return valueOrThrow(state->run(found->second, arguments), where);
+  return valueOrThrow(state->run(found->second, arguments, where), where);
 }

@@ -26,8 +26,8 @@ static bool isView(Op op) {
   }
 }
 
-/// What depends on the placeholders becomes the body, with the constants and views that it needs; values that it reads
-/// besides are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop
+/// What depends on the placeholders becomes the body, with the constants and nameless views that it needs; values that
+/// it reads besides are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop
 /// that is built again is the same one.
 Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<const Tensor> operands,
                                         std::span<const Tensor> placeholders, std::span<const Tensor> results,
@@ -90,11 +90,21 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
   std::vector<NodeId> outside;
   for (const Tensor &operand : operands)
     outside.push_back(nodeOf(operand));
+  // Of what somebody has a handle, a gradient may be asked for: the loop reads that and not what is behind it.
+  std::vector<bool> isFree(slots.size()), isHeld(graph.size());
+  for (uint32_t slot : freeSlots)
+    isFree[slot] = true;
+  for (size_t slot = 0; slot < slots.size(); ++slot)
+    if (!isFree[slot])
+      isHeld[slots[slot]] = true;
+  auto isInside = [&](NodeId id) {
+    return !states[id].value && (states[id].isConstant || (isView(graph.node(id).op) && !isHeld[id]));
+  };
   walk(
       [&](NodeId id) {
         if (!status.isOk() || copies.contains(id))
           return false;
-        if (depends.at(id) || (!states[id].value && (states[id].isConstant || isView(graph.node(id).op))))
+        if (depends.at(id) || isInside(id))
           return true;
         outside.push_back(id);
         addInput(id);
@@ -113,6 +123,7 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
   for (const Tensor &result : results)
     inside.outputs.push_back({"out" + std::to_string(inside.outputs.size()), copies.at(nodeOf(result))});
   ZYX_ASSIGN_OR_RETURN(attributes.body, graph::Body::create(inside));
+  ZYX_RETURN_IF_ERROR(bringTogetherLocked(outside, "loop", where));
   ZYX_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes,
                        graph.addResults(Op::Loop, outside, std::move(attributes),
                                         {where.file_name(), where.line(), where.column()}));
@@ -131,10 +142,10 @@ static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<
     if (!value)
       refuse("loop: there is no tensor in one place of what is carried", where);
   const std::shared_ptr<State> state = State::handleOf(initial[0])->state;
-  const Tensor trip = valueOrThrow(state->addPlaceholder({DType::I64, {}}), where);
+  const Tensor trip = valueOrThrow(state->addPlaceholder({DType::I64, {}}, Tensor(), /*isPlaced=*/false), where);
   std::vector<Tensor> carried, placeholders = {trip}, operands;
   for (const Tensor &value : initial)
-    carried.push_back(valueOrThrow(state->addPlaceholder(value.type()), where));
+    carried.push_back(valueOrThrow(state->addPlaceholder(value.type(), value, /*isPlaced=*/false), where));
   placeholders.insert(placeholders.end(), carried.begin(), carried.end());
   const CaptureScope capture;
   const std::vector<Tensor> next = body(trip, carried);

@@ -156,6 +156,10 @@ Pair zyx::detail::resolve(const Operand &a, const Operand &b, std::string_view f
   if (!a.tensor && !b.tensor)
     refuse(std::string(function) + ": neither operand is a tensor", a.where);
   Pair pair{asTensor(a, b.tensor, function), asTensor(b, a.tensor, function)};
+  // Before they are expanded, so that a refusal has the shapes of the call.
+  Tensor both[] = {pair.a, pair.b};
+  throwIfError(stateOf(pair.a).bringTogether(both, function, a.where), a.where);
+  pair = {both[0], both[1]};
   const DType x = pair.a.dtype(), y = pair.b.dtype();
   if (x != y) {
     const std::optional<DType> both =

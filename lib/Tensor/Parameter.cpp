@@ -50,3 +50,8 @@ Tensor zyx::copyTo(const Context &context, const Tensor &value, Place where) {
   const ContextScope scope(context);
   return Tensor::fromBytes(value.type(), bytes, where);
 }
+
+Tensor zyx::copyBeside(const Tensor &other, const Tensor &value, Place where) {
+  const DeviceScope device(other.device(), other.context());
+  return copyTo(other.context(), value, where);
+}

@@ -156,20 +156,29 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
 Result<std::string> State::drawProgram(std::span<const Tensor> tensors, const std::string &phase) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
-  if (!device)
-    return Status::unsupported("the interpreter makes no groups and kernels of tensors");
   std::vector<NodeId> targets;
   for (const Tensor &tensor : tensors)
     if (!states[nodeOf(tensor)].value)
       targets.push_back(nodeOf(tensor));
   if (targets.empty())
     return Status::invalidArgument("all of the tensors have values; there is nothing to compute");
-  ZYX_ASSIGN_OR_RETURN(const Capture captured, capture(targets));
+  std::vector<std::pair<graph::Graph, uint16_t>> found;
+  const Compile keep = [&](const graph::Graph &captured, uint16_t device) -> Result<std::shared_ptr<Program>> {
+    found.emplace_back(captured, device);
+    return std::shared_ptr<Program>();
+  };
+  ZYX_RETURN_IF_ERROR(schedule(targets, std::nullopt, keep).status());
+  if (found.size() != 1)
+    return Status::unsupported("the tensors are computed by " + std::to_string(found.size()) +
+                               " programs, on several devices; one is drawn at a time");
+  const auto &[captured, device] = found[0];
+  if (!homes[device].device)
+    return Status::unsupported("the interpreter makes no groups and kernels of tensors");
   session::CompileOptions wanted;
-  wanted.target = options.device;
+  wanted.target = homes[device].target;
   wanted.stopAfter = phase;
   wanted.dumpDot = true;
-  ZYX_ASSIGN_OR_RETURN(const session::Compiled drawn, session.compile(captured.graph, wanted));
+  ZYX_ASSIGN_OR_RETURN(const session::Compiled drawn, session.compile(captured, wanted));
   return std::string(reinterpret_cast<const char *>(drawn.output.data()), drawn.output.size());
 }
 

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// From nodes to values: what has to be computed becomes a program, which is compiled once.
+// From nodes to values: programs are compiled once, and run.
 //===----------------------------------------------------------------------===//
 #include "ProfileLog.h"
 #include "State.h"
@@ -15,86 +15,126 @@
 using namespace zyx;
 using namespace zyx::detail;
 using zyx::runtime::Buffer;
+using zyx::runtime::Point;
 
-/// Nodes between values and targets, operands before users. Inputs are named in the order in which they
-/// are found, so that steps which do the same on other data are the same program.
-Result<State::Capture> State::capture(std::span<const NodeId> targets, std::span<const NodeId> open) {
-  Capture captured;
-  std::unordered_map<NodeId, NodeId> copies;
-  std::vector<std::pair<NodeId, bool>> work;
-  auto isInput = [&](NodeId id) { return states[id].value || std::find(open.begin(), open.end(), id) != open.end(); };
-  for (NodeId target : targets) {
-    work.emplace_back(target, false);
-    while (!work.empty()) {
-      const auto [id, isReady] = work.back();
-      work.pop_back();
-      if (copies.contains(id))
-        continue;
-      const graph::Node &node = graph.node(id);
-      const bool isLeaf = node.operands.empty() || states[id].value;
-      if (isLeaf && isInput(id)) {
-        ZYX_ASSIGN_OR_RETURN(const NodeId leaf,
-                             captured.graph.parameter("in" + std::to_string(captured.leaves.size()), node.type));
-        captured.graph.inputs.push_back(leaf);
-        captured.leaves.push_back(id);
-        copies.emplace(id, leaf);
-        continue;
-      }
-      if (node.op == Op::Parameter)
-        return Status::invalidArgument("a value is read that depends on the arguments of a function which is "
-                                       "captured; it has none yet");
-      if (!isReady && !node.operands.empty()) {
-        work.emplace_back(id, true);
-        for (auto operand = node.operands.rbegin(); operand != node.operands.rend(); ++operand)
-          work.emplace_back(*operand, false);
-        continue;
-      }
-      std::vector<NodeId> operands;
-      for (NodeId operand : node.operands)
-        operands.push_back(copies.at(operand));
-      ZYX_ASSIGN_OR_RETURN(const NodeId copy, captured.graph.add(node.op, operands, node.attributes, node.type,
-                                                                 graph.location(id)));
-      copies.emplace(id, copy);
-    }
-    captured.graph.outputs.push_back({"out" + std::to_string(captured.targets.size()), copies.at(target)});
-    captured.targets.push_back(target);
-  }
-  return captured;
+static Status statusOf(const Status &status) { return status; }
+template <typename T>
+static Status statusOf(const Result<T> &result) {
+  return result.status();
 }
 
-Result<State::Program *> State::compile(const graph::Graph &captured, const Hash128 &hash) {
-  if (auto known = programs.find(hash); known != programs.end()) {
-    ++counted.hits;
-    return &known->second;
+template <typename F>
+auto State::withMemory(uint16_t device, F &&take) -> decltype(take()) {
+  auto taken = take();
+  auto isShort = [&] { return statusOf(taken).code() == ErrorCode::OutOfMemory; };
+  if (!isShort())
+    return taken;
+  waitForFlights();
+  taken = take();
+  if (!isShort())
+    return taken;
+  trimPrograms(device);
+  taken = take();
+  if (!isShort())
+    return taken;
+  return explain(statusOf(taken), device);
+}
+
+/// Whether a run may take longer than a thread takes to wake up for it, several times. Decided by the
+/// program alone, so that the same calls do the same each time.
+static bool isLong(const artifact::Artifact &artifact) {
+  constexpr uint64_t flopsPerNanosecond = 16, bytesPerNanosecond = 8, enoughNanoseconds = 100'000;
+  uint64_t nanoseconds = 0;
+  for (const artifact::Command &command : artifact.commands) {
+    if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
+      if (launch->flops == 0 && launch->bytes == 0)
+        return true;
+      nanoseconds += std::max(launch->flops / flopsPerNanosecond, launch->bytes / bytesPerNanosecond);
+    } else if (std::holds_alternative<artifact::Loop>(command.action)) {
+      return true;
+    }
   }
-  Program program;
-  if (!device) {
-    program.interpreted = captured;
+  return nanoseconds > enoughNanoseconds;
+}
+
+Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captured, uint16_t device) {
+  const ProgramKey key{captured.canonicalHash(), device};
+  const bool isShared = captured.numWeights == 0;
+  if (auto known = programs.find(key); isShared && known != programs.end()) {
+    ++counted.hits;
+    return known->second;
+  }
+  const Home &home = homes[device];
+  auto program = std::make_shared<Program>();
+  if (!home.device) {
+    program->interpreted = captured;
   } else {
     session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
     session.observers.progress = line.callback();
-    const Result<session::Compiled> compiled = session.compile(captured, {.target = device->target()});
+    const Result<session::Compiled> compiled = session.compile(captured, {.target = home.target});
     session.observers.progress = nullptr;
     ZYX_RETURN_IF_ERROR(compiled.status());
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled->output));
-    for (const artifact::Command &command : artifact.commands)
-      program.launches += std::holds_alternative<artifact::Launch>(command.action);
-    program.bytes = artifact.arenaSize + artifact.keptSize;
-    ZYX_ASSIGN_OR_RETURN(program.executor, runtime::Executor::create(device, std::move(artifact)));
+    for (size_t i = 0; i < artifact.commands.size(); ++i)
+      (i < artifact.numInitCommands ? program->initLaunches : program->launches) +=
+          std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
+    program->numWeights = captured.numWeights;
+    program->isLong = isLong(artifact);
+    measure(artifact, *program);
+    program->device = device;
+    ZYX_ASSIGN_OR_RETURN(program->executor,
+                         withMemory(device, [&] { return runtime::Executor::create(home.device, artifact); }));
   }
-  return &programs.emplace(hash, std::move(program)).first->second;
+  if (isShared)
+    return programs.emplace(key, std::move(program)).first->second;
+  std::erase_if(programsOfPlans, [](const auto &of) { return of.expired(); });
+  programsOfPlans.push_back(program);
+  return program;
 }
 
-Result<State::Buffers> State::allocate(std::span<const TensorType> types) {
-  Buffers buffers;
-  for (const TensorType &type : types) {
-    ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
-    ZYX_ASSIGN_OR_RETURN(buffers.emplace_back(), Buffer::allocate(pool, static_cast<uint64_t>(size)));
-  }
-  return buffers;
+Result<std::shared_ptr<Buffer>> State::allocate(const TensorType &type, uint16_t device) {
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  return withMemory(device, [&] { return Buffer::allocate(homes[device].pool, static_cast<uint64_t>(size)); });
 }
 
-Status State::execute(Program &program, const Buffers &inputs, const Buffers &outputs) {
+Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> &points) {
+  for (const Schedule::Step &step : schedule.steps) {
+    Buffers inputs, outputs;
+    for (uint32_t number : step.inputs)
+      inputs.push_back(values[number]);
+    for (uint32_t number : step.outputs) {
+      ZYX_ASSIGN_OR_RETURN(values[number], allocate(schedule.values[number].type, step.device));
+      outputs.push_back(values[number]);
+    }
+    ZYX_RETURN_IF_ERROR(step.program ? execute(*step.program, inputs, outputs, points)
+                                     : outputs[0]->copyFrom(*inputs[0]));
+  }
+  return Status::ok();
+}
+
+Status State::start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<Point> &points) {
+  runtime::Executor &executor = *program.executor;
+  bool isReady = true;
+  const size_t numBound = inputs.size() - (program.areWeightsBound ? program.numWeights : 0);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i < numBound)
+      ZYX_RETURN_IF_ERROR(executor.bindInput(i, inputs[i]));
+    isReady &= inputs[i]->isReady();
+  }
+  program.areWeightsBound = true;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    ZYX_RETURN_IF_ERROR(executor.bindOutput(i, outputs[i]));
+  // A kernel is timed while its thread waits for it.
+  if (!profiles.empty())
+    return runProfiled(program);
+  if (isReady && !program.isLong)
+    return executor.run();
+  ZYX_ASSIGN_OR_RETURN(Point end, executor.submit());
+  points.push_back(std::move(end));
+  return Status::ok();
+}
+
+Status State::execute(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<Point> &points) {
   ++counted.runs;
   if (!program.executor) {
     const uint64_t begin = Trace::now();
@@ -103,21 +143,11 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
       log->addEvaluation(&program, begin);
     return status;
   }
-  runtime::Executor &executor = *program.executor;
-  Status status;
-  for (size_t i = 0; status.isOk() && i < inputs.size(); ++i)
-    status = executor.bindInput(i, inputs[i]);
-  uint64_t bytes = counted.valueBytes + program.bytes;
-  for (size_t i = 0; status.isOk() && i < outputs.size(); ++i) {
-    status = executor.bindOutput(i, outputs[i]);
-    bytes += outputs[i]->size();
-  }
-  if (status.isOk())
-    status = profiles.empty() ? executor.run() : runProfiled(program);
-  // What was bound belongs to its tensors alone.
-  executor.release();
-  counted.launches += program.launches;
-  counted.peakBytes = std::max(counted.peakBytes, bytes);
+  counted.launches += program.launches + (program.areWeightsBound ? 0 : program.initLaunches);
+  const Status status = withMemory(program.device, [&] { return start(program, inputs, outputs, points); });
+  // What was bound belongs to its tensors alone, but for what a plan keeps as long as its program.
+  program.executor->release(/*keepWeights=*/true);
+  note(program, inputs);
   return status;
 }
 
@@ -143,53 +173,141 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
   return Status::ok();
 }
 
-Status State::realize(std::span<const Tensor> tensors) {
+Status State::realize(std::span<const Tensor> tensors, const Place &where) {
   std::lock_guard lock(mutex);
-  return realizeLocked(tensors);
+  return realizeLocked(tensors, where);
 }
 
-Status State::realizeLocked(std::span<const Tensor> tensors) {
+Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where) {
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
+  settle();
+  for (const Tensor &tensor : tensors)
+    ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   ZYX_RETURN_IF_ERROR(compact());
   std::vector<NodeId> targets;
-  std::vector<TensorType> types;
   for (const Tensor &tensor : tensors)
     if (NodeId node = nodeOf(tensor);
-        !states[node].value && std::find(targets.begin(), targets.end(), node) == targets.end()) {
+        !states[node].value && std::find(targets.begin(), targets.end(), node) == targets.end())
       targets.push_back(node);
-      types.push_back(tensor.type());
-    }
   if (targets.empty())
     return Status::ok();
-  ZYX_ASSIGN_OR_RETURN(const Capture captured, capture(targets));
-  ZYX_ASSIGN_OR_RETURN(Program *program, compile(captured.graph, captured.graph.canonicalHash()));
-  Buffers inputs;
-  for (NodeId leaf : captured.leaves)
-    inputs.push_back(states[leaf].value);
-  ZYX_ASSIGN_OR_RETURN(Buffers outputs, allocate(types));
-  ZYX_RETURN_IF_ERROR(execute(*program, inputs, outputs));
-  // Nothing has changed up to here: after a failure every tensor is what it was.
-  for (size_t i = 0; i < targets.size(); ++i)
-    setValue(targets[i], std::move(outputs[i]));
-  for (NodeId target : targets) {
-    if (tapes == 0)
-      dropOperands(target);
-    else
-      taped.push_back(target);
+  ZYX_ASSIGN_OR_RETURN(const Schedule made, schedule(targets));
+  Buffers values(made.values.size());
+  for (size_t i = 0; i < made.leaves.size(); ++i) {
+    // A run that failed meanwhile.
+    ZYX_RETURN_IF_ERROR(takeFailure(made.leaves[i]));
+    values[made.leafNumbers[i]] = states[made.leaves[i]].value;
   }
+  std::vector<Point> points;
+  ZYX_RETURN_IF_ERROR(run(made, values, points));
+  // Nothing has changed up to here: after a failure every tensor is what it was.
+  for (const auto &[node, number] : made.moved)
+    setValue(node, values[number], made.values[number].device);
+  std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> done;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const uint32_t number = made.results[i];
+    done.emplace_back(targets[i], values[number]);
+    setValue(targets[i], std::move(values[number]), made.values[number].device);
+    states[targets[i]].isCut = tapes == 0;
+  }
+  addFlight(std::move(done), std::move(points), where);
   return Status::ok();
 }
 
-Result<std::vector<std::byte>> State::read(const Tensor &tensor) {
-  ZYX_RETURN_IF_ERROR(realize({&tensor, 1}));
+Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &where) {
   std::shared_ptr<Buffer> value;
+  bool isInFlight = false;
   {
     std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
     value = states[nodeOf(tensor)].value;
+    isInFlight = !flights.empty();
   }
   std::vector<std::byte> bytes(value->size());
-  ZYX_RETURN_IF_ERROR(value->read(bytes));
+  Status status = value->read(bytes);
+  if (isInFlight) {
+    std::lock_guard lock(mutex);
+    settle();
+    if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())
+      status = told;
+  }
+  ZYX_RETURN_IF_ERROR(status);
   return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs in flight
+//===----------------------------------------------------------------------===//
+
+void State::addFlight(std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> targets, std::vector<Point> points,
+                      const Place &where) {
+  flights.push_back({std::move(points), std::move(targets), where});
+  settle();
+}
+
+void State::settle() {
+  size_t kept = 0;
+  for (size_t i = 0; i < flights.size(); ++i) {
+    const std::vector<Point> &points = flights[i].points;
+    if (std::all_of(points.begin(), points.end(), [](const Point &point) { return point.isDecided(); })) {
+      settle(flights[i]);
+      continue;
+    }
+    if (kept != i)
+      flights[kept] = std::move(flights[i]);
+    ++kept;
+  }
+  flights.erase(flights.begin() + static_cast<ptrdiff_t>(kept), flights.end());
+}
+
+void State::settle(const Flight &flight) {
+  for (const auto &[node, weak] : flight.targets) {
+    const std::shared_ptr<Buffer> value = weak.lock();
+    // Nobody needs it any more, or it was computed again.
+    if (!value || states[node].value != value)
+      continue;
+    if (const Status status = value->wait(false); !status.isOk()) {
+      setValue(node, nullptr);
+      states[node].isCut = false;
+      states[node].failure = Status(status.code(), std::string("the run that began at ") + flight.where.file_name() +
+                                                       ":" + std::to_string(flight.where.line()) + " failed")
+                                 .withCause(status);
+      if (firstFailure.isOk())
+        firstFailure = states[node].failure;
+    } else if (states[node].isCut) {
+      dropOperands(node);
+    } else if (tapes != 0 && graph.node(node).op != Op::Parameter) {
+      taped.push_back(node);
+    }
+  }
+}
+
+Status State::takeFailure(NodeId node) {
+  // What is no expression cannot be computed again.
+  if (graph.node(node).op == Op::Parameter)
+    return states[node].failure;
+  return std::exchange(states[node].failure, Status::ok());
+}
+
+void State::waitForFlights() {
+  for (const Flight &flight : flights)
+    for (const Point &point : flight.points)
+      [[maybe_unused]] const Status status = point.wait();
+  settle();
+}
+
+Status State::sync() {
+  std::vector<Point> points;
+  {
+    std::lock_guard lock(mutex);
+    for (const Flight &flight : flights)
+      points.insert(points.end(), flight.points.begin(), flight.points.end());
+  }
+  for (const Point &point : points)
+    [[maybe_unused]] const Status status = point.wait();
+  std::lock_guard lock(mutex);
+  settle();
+  return std::exchange(firstFailure, Status::ok());
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,14 +321,10 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
   Plan plan;
   for (const Tensor &placeholder : placeholders)
     open.push_back(nodeOf(placeholder));
-  for (const Tensor &result : results) {
+  for (const Tensor &result : results)
     targets.push_back(nodeOf(result));
-    plan.outputs.push_back(result.type());
-  }
-  ZYX_ASSIGN_OR_RETURN(const Capture captured, capture(targets, open));
-  plan.program = captured.graph.canonicalHash();
-  ZYX_RETURN_IF_ERROR(compile(captured.graph, plan.program).status());
-  for (NodeId leaf : captured.leaves) {
+  ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, std::span<const NodeId>(open)));
+  for (NodeId leaf : plan.schedule.leaves) {
     const size_t position = std::find(open.begin(), open.end(), leaf) - open.begin();
     plan.inputs.push_back(position < open.size() ? position : open.size() + plan.captured.size());
     if (position == open.size())
@@ -219,20 +333,28 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
   return plan;
 }
 
-Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments) {
+Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where) {
   std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(realizeLocked(arguments));
-  Buffers inputs;
-  for (size_t input : plan.inputs) {
+  ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where));
+  const Schedule &made = plan.schedule;
+  Buffers values(made.values.size());
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const size_t input = plan.inputs[i];
     const Tensor &tensor = input < arguments.size() ? arguments[input] : plan.captured[input - arguments.size()];
-    inputs.push_back(states[nodeOf(tensor)].value);
+    const NodeId node = nodeOf(tensor);
+    ZYX_RETURN_IF_ERROR(takeFailure(node));
+    values[made.leafNumbers[i]] = states[node].value;
   }
-  ZYX_ASSIGN_OR_RETURN(const Buffers outputs, allocate(plan.outputs));
-  ++counted.hits;
-  ZYX_RETURN_IF_ERROR(execute(programs.at(plan.program), inputs, outputs));
+  counted.hits += std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
+  std::vector<Point> points;
+  ZYX_RETURN_IF_ERROR(run(made, values, points));
   std::vector<Tensor> results;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(plan.outputs[i], outputs[i]));
+  std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> done;
+  for (uint32_t number : made.results) {
+    const Schedule::Value &value = made.values[number];
+    ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(value.type, values[number], value.device, where));
+    done.emplace_back(nodeOf(results.back()), values[number]);
   }
+  addFlight(std::move(done), std::move(points), where);
   return results;
 }

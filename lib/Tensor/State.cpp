@@ -10,6 +10,8 @@
 #include "zyx/Runtime/MemoryPool.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <set>
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -21,8 +23,8 @@ using zyx::runtime::Buffer;
 
 static constexpr std::string_view interpreter = "reference";
 
-State::State(ContextOptions options)
-    : options(std::move(options)), session({.cacheFolder = this->options.cacheFolder}) {
+State::State(ContextOptions options, Config config)
+    : options(std::move(options)), config(std::move(config)), session(session::SessionOptions::from(this->config)) {
   if (isDebugged(DebugTopic::Timing))
     profiles.push_back(timing = std::make_shared<ProfileLog>(/*tracesRuns=*/false));
 }
@@ -32,16 +34,48 @@ State::~State() {
     printProfile(*timing, peak());
 }
 
-Result<std::shared_ptr<State>> State::create(ContextOptions options) {
-  std::shared_ptr<State> state(new State(std::move(options)));
-  if (state->options.device == interpreter) {
-    state->pool = runtime::createHostPool();
-    return state;
+/// Each text once, however many contexts there are.
+static void warn(const std::vector<std::string> &warnings) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  std::lock_guard lock(mutex);
+  for (const std::string &warning : warnings)
+    if (told.insert(warning).second)
+      std::fprintf(stderr, "zyx: warning: %s\n", warning.c_str());
+}
+
+static Result<Config> configFor(const ContextOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(LoadedConfig loaded, loadConfig());
+  warn(loaded.warnings);
+  Config &config = loaded.config;
+  if (!config.debug.empty())
+    publishDebugTopics(config);
+  if (options.device)
+    config.device = options.device;
+  if (options.threads)
+    config.threads = *options.threads;
+  if (options.cacheFolder)
+    config.cacheDir = options.cacheFolder;
+  if (options.implicitCopies)
+    config.implicitCopies = *options.implicitCopies;
+  for (const auto &[name, bytes] : options.memoryLimits) {
+    // What is said of a kind is said of all its devices.
+    std::erase_if(config.memoryLimits, [&](const auto &limit) { return limit.first.starts_with(name + ":"); });
+    config.memoryLimits[name] = bytes;
   }
-  ZYX_ASSIGN_OR_RETURN(state->device,
-                       runtime::createDevice(state->options.device, {.threads = state->options.threads}));
-  state->pool = state->device->pool();
+  return std::move(config);
+}
+
+Result<std::shared_ptr<State>> State::create(ContextOptions options) {
+  ZYX_ASSIGN_OR_RETURN(Config config, configFor(options));
+  std::shared_ptr<State> state(new State(std::move(options), std::move(config)));
+  ZYX_RETURN_IF_ERROR(state->openDevice(state->config.device.value_or("cpu")).status());
   return state;
+}
+
+DeviceScope *&State::deviceScope() {
+  thread_local DeviceScope *innermost = nullptr;
+  return innermost;
 }
 
 std::shared_ptr<State> &State::ofScope() {
@@ -92,6 +126,103 @@ void State::release(uint32_t slot) {
 }
 
 //===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+Result<uint16_t> State::openDevice(const std::string &name) {
+  std::lock_guard lock(mutex);
+  return openDeviceLocked(name);
+}
+
+Result<uint16_t> State::openDeviceLocked(const std::string &name) {
+  const auto found = std::find_if(homes.begin(), homes.end(), [&](const Home &home) { return home.name == name; });
+  if (found != homes.end())
+    return static_cast<uint16_t>(found - homes.begin());
+  ZYX_RETURN_IF_ERROR(session.checkEnabled(name));
+  Home home{name, name.substr(0, name.find(':')), nullptr, nullptr};
+  if (const auto own = options.devices.find(name); own != options.devices.end()) {
+    home.device = own->second;
+  } else if (name == interpreter) {
+    home.pool = runtime::createHostPool(config.memoryLimit(name));
+  } else {
+    ZYX_ASSIGN_OR_RETURN(home.device, session.device(name));
+  }
+  if (home.device)
+    home.pool = home.device->pool();
+  homes.push_back(std::move(home));
+  hasOneDevice = homes.size() == 1;
+  return static_cast<uint16_t>(homes.size() - 1);
+}
+
+uint16_t State::currentDevice() const {
+  for (const DeviceScope *scope = deviceScope(); scope; scope = scope->outer)
+    if (scope->state.get() == this)
+      return scope->device;
+  return 0;
+}
+
+std::string State::deviceOf(const Tensor &tensor) {
+  std::lock_guard lock(mutex);
+  const NodeState &state = states[nodeOf(tensor)];
+  const uint16_t device = state.device != anywhere ? state.device : state.value ? state.at : currentDevice();
+  return homes[device].name;
+}
+
+Result<NodeId> State::addTransfer(NodeId node, uint16_t device, const Place &where) {
+  graph::Attributes attributes;
+  attributes.name = homes[device].name;
+  ZYX_ASSIGN_OR_RETURN(const NodeId moved, graph.add(Op::Transfer, {{node}}, std::move(attributes), {},
+                                                     {where.file_name(), where.line(), where.column()}));
+  growStates();
+  return moved;
+}
+
+Result<Tensor> State::transfer(const Tensor &tensor, const std::string &name, const Place &where) {
+  std::lock_guard lock(mutex);
+  ZYX_ASSIGN_OR_RETURN(const uint16_t device, openDeviceLocked(name));
+  const NodeId node = nodeOf(tensor);
+  if (states[node].device == device)
+    return tensor;
+  ZYX_ASSIGN_OR_RETURN(const NodeId moved, addTransfer(node, device, where));
+  return makeTensor(moved);
+}
+
+Status State::bringTogether(std::span<Tensor> operands, std::string_view function, const Place &where) {
+  if (hasOneDevice)
+    return Status::ok();
+  std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkMine(operands));
+  std::vector<NodeId> nodes;
+  for (const Tensor &operand : operands)
+    nodes.push_back(nodeOf(operand));
+  ZYX_RETURN_IF_ERROR(bringTogetherLocked(nodes, function, where));
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i] != nodeOf(operands[i]))
+      operands[i] = makeTensor(nodes[i]);
+  return Status::ok();
+}
+
+Status State::bringTogetherLocked(std::span<NodeId> nodes, std::string_view function, const Place &where) {
+  const NodeId *first = nullptr;
+  for (NodeId &node : nodes) {
+    if (states[node].device == anywhere)
+      continue;
+    if (!first)
+      first = &node;
+    const uint16_t here = states[*first].device, there = states[node].device;
+    if (here == there)
+      continue;
+    if (!config.implicitCopies)
+      return Status::invalidArgument(std::string(function) + ": operands lie on two devices: " +
+                                     zyx::toString(graph.node(*first).type) + " on '" + homes[here].name + "' and " +
+                                     zyx::toString(graph.node(node).type) + " on '" + homes[there].name +
+                                     "'; to() moves one of them");
+    ZYX_ASSIGN_OR_RETURN(node, addTransfer(node, here, where));
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
 // Nodes
 //===----------------------------------------------------------------------===//
 
@@ -101,6 +232,15 @@ void State::growStates() {
     NodeState &state = states.emplace_back();
     state.isConstant = node.op != Op::Parameter && std::all_of(node.operands.begin(), node.operands.end(),
                                                                [&](NodeId operand) { return states[operand].isConstant; });
+    if (node.op == Op::Transfer) {
+      const auto home = std::find_if(homes.begin(), homes.end(),
+                                     [&](const Home &each) { return each.name == node.attributes.name; });
+      state.device = static_cast<uint16_t>(home - homes.begin());
+      continue;
+    }
+    for (NodeId operand : node.operands)
+      if (state.device == anywhere)
+        state.device = states[operand].device;
   }
 }
 
@@ -139,6 +279,7 @@ void State::drop(NodeId first) {
 }
 
 void State::dropOperands(NodeId node) {
+  states[node].isCut = false;
   if (!std::exchange(states[node].holdsOperands, false))
     return;
   states[node].hasForgotten = !states[node].isConstant;
@@ -148,6 +289,8 @@ void State::dropOperands(NodeId node) {
 
 void State::remember(NodeId node) {
   NodeState &state = states[node];
+  // In flight it holds them still.
+  state.isCut = false;
   if (state.uses == 0 || state.holdsOperands || graph.node(node).op == Op::Parameter)
     return;
   state.holdsOperands = true;
@@ -158,14 +301,15 @@ void State::remember(NodeId node) {
     taped.push_back(node);
 }
 
-void State::setValue(NodeId node, std::shared_ptr<Buffer> value) {
+void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
   NodeState &state = states[node];
+  state.at = at;
   if (state.value)
     counted.valueBytes -= state.value->size();
   if (value)
     counted.valueBytes += value->size();
-  counted.peakBytes = std::max(counted.peakBytes, counted.valueBytes);
   state.value = std::move(value);
+  state.failure = Status::ok();
 }
 
 Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes,
@@ -176,6 +320,8 @@ Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attrib
   nodes.reserve(operands.size());
   for (const Tensor &operand : operands)
     nodes.push_back(nodeOf(operand));
+  if (!hasOneDevice)
+    ZYX_RETURN_IF_ERROR(bringTogetherLocked(nodes, toString(op), where));
   ZYX_ASSIGN_OR_RETURN(const NodeId node,
                        graph.add(op, nodes, std::move(attributes), std::move(requested),
                                  {where.file_name(), where.line(), where.column()}));
@@ -184,7 +330,7 @@ Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attrib
   return makeTensor(node);
 }
 
-Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes) {
+Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes, const Place &where) {
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   if (static_cast<uint64_t>(size) != bytes.size())
     return Status::invalidArgument("a tensor of type " + zyx::toString(type) + " has " + std::to_string(size) +
@@ -195,18 +341,32 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes)
       if (bytes[i] > std::byte{1})
         return Status::invalidArgument("element " + std::to_string(i) + " of bools is the byte " +
                                        std::to_string(std::to_integer<int>(bytes[i])) + ", not 0 or 1");
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, Buffer::allocate(pool, bytes.size()));
+  std::shared_ptr<Buffer> value;
+  uint16_t device = 0;
+  {
+    std::lock_guard lock(mutex);
+    device = currentDevice();
+    ZYX_ASSIGN_OR_RETURN(value, allocate(type, device));
+  }
   ZYX_RETURN_IF_ERROR(value->write(bytes));
   std::lock_guard lock(mutex);
-  return addLeaf(std::move(type), std::move(value));
+  return addLeaf(std::move(type), std::move(value), device, where);
 }
 
-Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                 const Place &where) {
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  uint16_t device = 0;
+  bool isHostMemory = false;
+  {
+    std::lock_guard lock(mutex);
+    device = currentDevice();
+    isHostMemory = homes[device].pool->isHostMemory();
+  }
   const bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % static_cast<size_t>(byteSize(type.dtype)) == 0;
   // Bools are looked at one by one, once.
-  if (static_cast<uint64_t>(size) != bytes.size() || type.dtype == DType::Bool || !isAligned || !pool->isHostMemory())
-    return addData(std::move(type), bytes);
+  if (static_cast<uint64_t>(size) != bytes.size() || type.dtype == DType::Bool || !isAligned || !isHostMemory)
+    return addData(std::move(type), bytes, where);
   struct Kept {
     std::shared_ptr<const void> owner;
     std::shared_ptr<Buffer> buffer;
@@ -215,32 +375,39 @@ Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> by
   auto kept = std::make_shared<Kept>(
       Kept{std::move(owner), Buffer::borrow(const_cast<std::byte *>(bytes.data()), bytes.size())});
   std::lock_guard lock(mutex);
-  return addLeaf(std::move(type), std::shared_ptr<Buffer>(kept, kept->buffer.get()));
+  return addLeaf(std::move(type), std::shared_ptr<Buffer>(kept, kept->buffer.get()), device, where);
 }
 
-Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value) {
+Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, uint16_t device, const Place &where) {
   graph::Attributes attributes;
   attributes.name = "leaf" + std::to_string(numLeaves++);
-  ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type)));
+  ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type),
+                                                    {where.file_name(), where.line(), where.column()}));
   growStates();
+  states[node].device = device;
   Tensor tensor = makeTensor(node);
-  setValue(node, std::move(value));
+  setValue(node, std::move(value), device);
   return tensor;
 }
 
-Result<Tensor> State::addPlaceholder(TensorType type) {
+Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool isPlaced) {
   std::lock_guard lock(mutex);
+  uint16_t device = like ? states[nodeOf(like)].device : anywhere;
+  if (device == anywhere && isPlaced)
+    device = states[nodeOf(like)].value ? states[nodeOf(like)].at : currentDevice();
   graph::Attributes attributes;
   attributes.name = "argument" + std::to_string(numLeaves++);
   ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type)));
   growStates();
+  states[node].device = device;
   return makeTensor(node);
 }
 
-Result<Tensor> State::detach(const Tensor &tensor) {
-  ZYX_RETURN_IF_ERROR(realize({&tensor, 1}));
+Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
   std::lock_guard lock(mutex);
-  return addLeaf(tensor.type(), states[nodeOf(tensor)].value);
+  ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
+  const NodeState state = states[nodeOf(tensor)];
+  return addLeaf(tensor.type(), state.value, state.at, where);
 }
 
 Status State::compact() {
@@ -276,7 +443,10 @@ Status State::compact() {
   for (uint32_t slot = 0; slot < slots.size(); ++slot)
     if (!isFree[slot])
       slots[slot] = moved[slots[slot]];
-  std::erase_if(taped, [&](NodeId &id) { return (id = moved[id]) == none; });
+  const auto move = [&](NodeId &id) { return (id = moved[id]) == none; };
+  std::erase_if(taped, move);
+  for (Flight &flight : flights)
+    std::erase_if(flight.targets, [&](auto &target) { return move(target.first); });
   graph = std::move(fresh);
   states = std::move(freshStates);
   return Status::ok();
@@ -284,13 +454,19 @@ Status State::compact() {
 
 bool State::isRealized(const Tensor &tensor) {
   std::lock_guard lock(mutex);
+  settle();
   return states[nodeOf(tensor)].value != nullptr;
 }
 
 ContextCounters State::counters() {
   std::lock_guard lock(mutex);
+  settle();
   counted.liveNodes = numLive;
   counted.nodes = graph.size();
+  counted.programBytes = counted.peakBytes = 0;
+  forEachProgram([&](const Program &program) { counted.programBytes += program.executor ? program.executor->bytesHeld() : 0; });
+  for (const Home &home : homes)
+    counted.peakBytes += home.pool->usage().highWater;
   return counted;
 }
 
@@ -308,8 +484,8 @@ void State::endProfile(const std::shared_ptr<ProfileLog> &log) {
 
 std::optional<runtime::Peak> State::peak() {
   std::lock_guard lock(mutex);
-  if (!measuredPeak && device)
-    measuredPeak = device->measurePeak();
+  if (!measuredPeak && homes[0].device)
+    measuredPeak = homes[0].device->measurePeak();
   return measuredPeak;
 }
 
@@ -330,6 +506,10 @@ void State::endTape() {
     if (states[node].uses != 0 && states[node].value)
       dropOperands(node);
   taped.clear();
+  // Those in flight are as good as realized.
+  for (const Flight &flight : flights)
+    for (const auto &[node, value] : flight.targets)
+      states[node].isCut |= graph.node(node).op != Op::Parameter && states[node].value && states[node].value == value.lock();
 }
 
 Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<const Tensor> sources,
@@ -338,7 +518,7 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
   ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
   ZYX_RETURN_IF_ERROR(checkMine(sources));
   const NodeId of = nodeOf(target);
-  if (states[of].hasForgotten &&
+  if ((states[of].hasForgotten || (states[of].isCut && !states[of].isConstant)) &&
       std::none_of(sources.begin(), sources.end(), [&](const Tensor &source) { return nodeOf(source) == of; }))
     return Status::invalidArgument("gradient: the target, " + zyx::toString(target.type()) +
                                    ", was realized and has forgotten what it was made of; take its gradient before "
@@ -346,9 +526,14 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
   graph::GradientOptions gradientOptions;
   if (seed) {
     ZYX_RETURN_IF_ERROR(checkMine({&seed, 1}));
-    gradientOptions.seed = nodeOf(seed);
+    NodeId both[] = {nodeOf(target), nodeOf(seed)};
+    ZYX_RETURN_IF_ERROR(bringTogetherLocked(both, "gradient", where));
+    gradientOptions.seed = both[1];
   }
-  gradientOptions.isLeaf = [&](NodeId node) { return node < states.size() && states[node].uses != 0 && !states[node].holdsOperands; };
+  gradientOptions.deviceOf = [&](NodeId node) {
+    return homes[states[node].device == anywhere ? currentDevice() : states[node].device].name;
+  };
+  gradientOptions.isLeaf = [&](NodeId node) { return node < states.size() && states[node].uses != 0 && (!states[node].holdsOperands || states[node].isCut); };
   std::vector<NodeId> nodes;
   for (const Tensor &source : sources) {
     nodes.push_back(nodeOf(source));

@@ -7,6 +7,7 @@
 #ifndef ZYX_LIB_TENSOR_STATE_H
 #define ZYX_LIB_TENSOR_STATE_H
 
+#include "zyx/Base/Config.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Graph/Graph.h"
 #include "zyx/Runtime/Device.h"
@@ -14,6 +15,7 @@
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Tensor.h"
 
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -47,40 +49,80 @@ public:
   static std::shared_ptr<State> current(const Place &where);
   /// That of the innermost ContextScope of this thread, or none.
   static std::shared_ptr<State> &ofScope();
+  /// The innermost one of this thread.
+  static DeviceScope *&deviceScope();
 
   const ContextOptions options;
+  /// That of the user with these options.
+  const Config config;
 
   Result<Tensor> add(Op op, std::span<const Tensor> operands, graph::Attributes attributes, TensorType requested,
                      const Place &where);
   /// A leaf with these elements.
-  Result<Tensor> addData(TensorType type, std::span<const std::byte> bytes);
+  Result<Tensor> addData(TensorType type, std::span<const std::byte> bytes, const Place &where);
   /// A leaf with these elements, which stay where they are while `owner` lives, or are copied.
-  Result<Tensor> addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  Result<Tensor> addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                             const Place &where);
   /// A leaf with the value of another tensor.
-  Result<Tensor> detach(const Tensor &tensor);
+  Result<Tensor> detach(const Tensor &tensor, const Place &where);
   Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
                                        const Place &where);
-  Status realize(std::span<const Tensor> tensors);
+  /// The number of a device, which is opened where it was not.
+  Result<uint16_t> openDevice(const std::string &name);
+  std::string deviceOf(const Tensor &tensor);
+  Result<Tensor> transfer(const Tensor &tensor, const std::string &device, const Place &where);
+  /// Operands of a function lie on one device afterwards: where they do not, the others are moved to that
+  /// of the first one, or refused.
+  Status bringTogether(std::span<Tensor> operands, std::string_view function, const Place &where);
+
+  /// Long programs are handed to the device's queue, and may be in flight at the return.
+  Status realize(std::span<const Tensor> tensors, const Place &where);
   bool isRealized(const Tensor &tensor);
-  Result<std::vector<std::byte>> read(const Tensor &tensor);
+  Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
+  /// Waits for what is in flight; the first failure since the last time.
+  Status sync();
   ContextCounters counters();
   /// What is behind tensors, and what the compiler makes of it in a phase, in the language of Graphviz.
   Result<std::string> draw(std::span<const Tensor> tensors);
   Result<std::string> drawProgram(std::span<const Tensor> tensors, const std::string &phase);
 
+  using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
+  struct Program;
+  /// Programs and copies, in order, that make values from others. Values are numbered as they are found.
+  struct Schedule {
+    /// A program, or a copy of one value to another device.
+    struct Step {
+      std::shared_ptr<Program> program;
+      uint16_t device = 0;
+      std::vector<uint32_t> inputs, outputs;
+    };
+    struct Value {
+      TensorType type;
+      uint16_t device = 0;
+    };
+    std::vector<Step> steps;
+    std::vector<Value> values;
+    /// Values that are there before: their nodes, and the numbers that they have.
+    std::vector<NodeId> leaves;
+    std::vector<uint32_t> leafNumbers;
+    /// The numbers of what is wanted, in its order.
+    std::vector<uint32_t> results;
+    /// Moves between devices, and the numbers of what arrives.
+    std::vector<std::pair<NodeId, uint32_t>> moved;
+  };
   /// What jit() keeps of a function for one set of argument types.
   struct Plan {
     /// What is read beside the arguments, which lives as long as the plan.
     std::vector<Tensor> captured;
-    Hash128 program;
-    /// By input of the program: which argument it is, or the first of `captured` behind them.
+    Schedule schedule;
+    /// By leaf of the schedule: which argument it is, or the first of `captured` behind them.
     std::vector<size_t> inputs;
-    std::vector<TensorType> outputs;
   };
-  /// A leaf without a value, for the arguments of a function that is captured.
-  Result<Tensor> addPlaceholder(TensorType type);
+  /// A leaf without a value, for the arguments of a function that is captured. It lies where `like` does; nowhere,
+  /// as constants do, where there is no such tensor, or that one is made of constants and `isPlaced` is not set.
+  Result<Tensor> addPlaceholder(TensorType type, const Tensor &like, bool isPlaced);
   Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results);
-  Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments);
+  Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where);
 
   /// The results of a loop: `operands` are the number of trips, where that is data, and what is carried at the
   /// begin; the body makes `results` of the placeholders of its trip and of what is carried.
@@ -99,7 +141,19 @@ public:
   static const std::shared_ptr<const Handle> &handleOf(const Tensor &tensor) { return tensor.handle; }
 
 private:
-  explicit State(ContextOptions options);
+  State(ContextOptions options, Config config);
+
+  /// Where values are.
+  struct Home {
+    std::string name;
+    /// What its programs are compiled for.
+    std::string target;
+    /// None where the interpreter computes.
+    std::shared_ptr<runtime::Device> device;
+    std::shared_ptr<runtime::MemoryPool> pool;
+  };
+  /// The device of nodes that are made of constants alone: they are computed wherever they are needed.
+  static constexpr uint16_t anywhere = UINT16_MAX;
 
   /// What the graph does not say of a node.
   struct NodeState {
@@ -109,24 +163,24 @@ private:
     bool holdsOperands = false;
     /// It was made of leaves before it had a value, and they were let go.
     bool hasForgotten = false;
+    /// Its operands are kept until its value is known to be there, and nobody looks behind it.
+    bool isCut = false;
     /// No leaf is behind it. The same constants are one node, whoever made them.
     bool isConstant = false;
-    /// Its value, where there is one.
+    /// Where it is computed, and where its value lies.
+    uint16_t device = anywhere, at = anywhere;
+    /// Its value, where there is one, or will be when a run in flight is over.
     std::shared_ptr<runtime::Buffer> value;
+    /// Why a run in flight gave it no value, until somebody was told.
+    Status failure;
   };
-  struct Program {
-    /// One of the two: the interpreter needs the graph.
-    std::unique_ptr<runtime::Executor> executor;
-    graph::Graph interpreted;
-    /// Of a run, and of the memory that it keeps besides inputs and outputs.
-    uint64_t launches = 0, bytes = 0;
+  /// A realization of which runs may be in flight, and the values that come of it.
+  struct Flight {
+    std::vector<runtime::Point> points;
+    std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets;
+    Place where;
   };
-  /// What has to be computed, as a graph of its own.
-  struct Capture {
-    graph::Graph graph;
-    /// Of each input, and of each output.
-    std::vector<NodeId> leaves, targets;
-  };
+  class Scheduler;
 
   NodeId nodeOf(const Tensor &tensor) const { return slots[handleOf(tensor)->slot]; }
   Status checkMine(std::span<const Tensor> tensors) const;
@@ -138,17 +192,50 @@ private:
   /// Of a node that is made once more while it lives: holds its operands again.
   void remember(NodeId node);
   void growStates();
-  Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value);
-  void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value);
-  /// Nodes of `open` are inputs though they have no value.
-  Result<Capture> capture(std::span<const NodeId> targets, std::span<const NodeId> open = {});
-  Result<Program *> compile(const graph::Graph &captured, const Hash128 &hash);
-  using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
-  Result<Buffers> allocate(std::span<const TensorType> types);
-  Status execute(Program &program, const Buffers &inputs, const Buffers &outputs);
+  /// That of what is made without naming one.
+  uint16_t currentDevice() const;
+  Result<uint16_t> openDeviceLocked(const std::string &name);
+  Result<NodeId> addTransfer(NodeId node, uint16_t device, const Place &where);
+  /// Moves operands to the device of the first one that has one, or refuses.
+  Status bringTogetherLocked(std::span<NodeId> nodes, std::string_view function, const Place &where);
+  Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value, uint16_t device, const Place &where);
+  void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value, uint16_t at = anywhere);
+  /// What makes a program of a graph for a device.
+  using Compile = std::function<Result<std::shared_ptr<Program>>(const graph::Graph &, uint16_t)>;
+  /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
+  /// Programs are compiled by compile(), or what is given.
+  Result<Schedule> schedule(std::span<const NodeId> targets,
+                            const std::optional<std::span<const NodeId>> &open = std::nullopt,
+                            const Compile &compiles = {});
+  /// Climbs a ladder where memory ends: what `take` returns after runs in flight are over, after programs
+  /// gave back what they keep between runs, and at last with what holds the memory.
+  template <typename F>
+  auto withMemory(uint16_t device, F &&take) -> decltype(take());
+  void waitForFlights();
+  void forEachProgram(const std::function<void(Program &)> &visit);
+  void trimPrograms(uint16_t device);
+  Status explain(const Status &failure, uint16_t device) const;
+  /// What runs take besides inputs.
+  static void measure(const artifact::Artifact &artifact, Program &program);
+  void note(const Program &program, const Buffers &inputs);
+  /// A program with weights belongs to the plan that asks for it; others are kept for all.
+  Result<std::shared_ptr<Program>> compile(const graph::Graph &captured, uint16_t device);
+  Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
+  /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight.
+  Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points);
+  Status execute(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
+  Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
-  Status realizeLocked(std::span<const Tensor> tensors);
+  Status realizeLocked(std::span<const Tensor> tensors, const Place &where);
+  /// Values that are there, or will be after `points`.
+  void addFlight(std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets,
+                 std::vector<runtime::Point> points, const Place &where);
+  /// Of runs that are over, values are good, or are given up for what they were made of.
+  void settle();
+  void settle(const Flight &flight);
+  /// Of a value that did not come; it is told once where the value can be computed again.
+  Status takeFailure(NodeId node);
   /// Rebuilds the graph where most of its nodes are dead.
   Status compact();
 
@@ -163,22 +250,50 @@ private:
   unsigned tapes = 0;
   /// Realized while a tape lived.
   std::vector<NodeId> taped;
+  /// In the order of submission.
+  std::vector<Flight> flights;
+  /// Since the last sync().
+  Status firstFailure;
 
   session::Session session;
-  /// None where the interpreter computes.
-  std::shared_ptr<runtime::Device> device;
-  std::shared_ptr<runtime::MemoryPool> pool;
-  /// By the hash of what they compute.
-  struct Low {
-    size_t operator()(const Hash128 &hash) const { return hash.low; }
+  /// By number; the first one is the default.
+  std::vector<Home> homes;
+  std::atomic<bool> hasOneDevice = true;
+  /// By the hash of what they compute, and the device.
+  struct ProgramKey {
+    Hash128 hash;
+    uint16_t device = 0;
+    bool operator==(const ProgramKey &) const = default;
   };
-  std::unordered_map<Hash128, Program, Low> programs;
+  struct Low {
+    size_t operator()(const ProgramKey &key) const { return key.hash.low ^ key.device; }
+  };
+  std::unordered_map<ProgramKey, std::shared_ptr<Program>, Low> programs;
+  /// Those of plans, which have weights.
+  std::vector<std::weak_ptr<Program>> programsOfPlans;
   /// All are told of each run.
   std::vector<std::shared_ptr<ProfileLog>> profiles;
   /// Of all that the context does, where ZYX_DEBUG asks for it; printed at the end.
   std::shared_ptr<ProfileLog> timing;
   std::optional<runtime::Peak> measuredPeak;
   ContextCounters counted;
+};
+
+/// Compiled, or a graph for the interpreter.
+struct State::Program {
+  std::unique_ptr<runtime::Executor> executor;
+  graph::Graph interpreted;
+  /// Of a run, and of what comes before the first one.
+  uint64_t launches = 0, initLaunches = 0;
+  /// Of outputs, temporaries and what is kept: what a run has, and the least that its order of commands
+  /// needs at once.
+  uint64_t runBytes = 0, leastBytes = 0;
+  /// The last so many inputs are bound once.
+  size_t numWeights = 0;
+  bool areWeightsBound = false;
+  uint16_t device = 0;
+  /// It may take longer than handing it to a thread does.
+  bool isLong = false;
 };
 
 } // namespace zyx::detail

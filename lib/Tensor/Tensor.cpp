@@ -38,11 +38,18 @@ Error Error::ofCaller(std::string_view caller, std::source_location where) const
 Context::Context(ContextOptions options, std::source_location where)
     : state(valueOrThrow(State::create(std::move(options)), where)) {}
 const ContextOptions &Context::options() const { return state->options; }
+const Config &Context::config() const { return state->config; }
 ContextCounters Context::counters() const { return state->counters(); }
+void Context::sync(std::source_location where) const { throwIfError(state->sync(), where); }
 Context Context::current(std::source_location where) { return Context(State::current(where)); }
 
 ContextScope::ContextScope(Context context) : before(State::ofScope()) { State::ofScope() = std::move(context.state); }
 ContextScope::~ContextScope() { State::ofScope() = std::move(before); }
+
+DeviceScope::DeviceScope(const std::string &name, Context context, std::source_location where)
+    : state(std::move(context.state)), device(valueOrThrow(state->openDevice(name), where)),
+      outer(std::exchange(State::deviceScope(), this)) {}
+DeviceScope::~DeviceScope() { State::deviceScope() = outer; }
 
 Tape::Tape(Context context) : state(std::move(context.state)) { state->beginTape(); }
 Tape::~Tape() { state->endTape(); }
@@ -105,11 +112,11 @@ Tensor Tensor::constant(DType dtype, std::span<const std::byte> element, Place w
 }
 
 Tensor Tensor::fromBytes(TensorType type, std::span<const std::byte> bytes, Place where) {
-  return valueOrThrow(State::current(where)->addData(std::move(type), bytes), where);
+  return valueOrThrow(State::current(where)->addData(std::move(type), bytes, where), where);
 }
 
 Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Place where) {
-  return valueOrThrow(State::current(where)->addBorrowed(std::move(type), bytes, std::move(owner)), where);
+  return valueOrThrow(State::current(where)->addBorrowed(std::move(type), bytes, std::move(owner), where), where);
 }
 
 Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {
@@ -157,6 +164,14 @@ Context Tensor::context(Place where) const {
   return Context(handle->state);
 }
 
+std::string Tensor::device() const { return handle ? handle->state->deviceOf(*this) : ""; }
+
+Tensor Tensor::to(const std::string &device, Place where) const {
+  if (!handle)
+    refuse("to: there is no tensor in this place", where);
+  return valueOrThrow(handle->state->transfer(*this, device, where), where);
+}
+
 void Tensor::expectDType(DType dtype, Place where) const {
   if (!handle)
     refuse("there is no tensor to read", where);
@@ -185,13 +200,13 @@ bool Tensor::isRealized() const { return handle && handle->state->isRealized(*th
 Tensor Tensor::detach(Place where) const {
   if (!handle)
     refuse("detach: there is no tensor in this place", where);
-  return valueOrThrow(handle->state->detach(*this), where);
+  return valueOrThrow(handle->state->detach(*this, where), where);
 }
 
 std::vector<std::byte> Tensor::bytes(Place where) const {
   if (!handle)
     refuse("there is no tensor to read", where);
-  return valueOrThrow(handle->state->read(*this), where);
+  return valueOrThrow(handle->state->read(*this, where), where);
 }
 
 void zyx::realize(std::span<const Tensor> tensors, Place where) {
@@ -199,7 +214,7 @@ void zyx::realize(std::span<const Tensor> tensors, Place where) {
     return;
   if (!tensors.front())
     refuse("realize: there is no tensor in this place", where);
-  throwIfError(stateOf(tensors.front()).realize(tensors), where);
+  throwIfError(stateOf(tensors.front()).realize(tensors, where), where);
 }
 
 std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed, Place where) {

@@ -19,8 +19,8 @@ wrote (.zyxa).
 What to run, and where:
   --entry=NAME              the function to run; needed where the file has several
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler) or
-                            "reference" (an interpreter). Default: cpu, or what the artifact was
-                            compiled for
+                            "reference" (an interpreter). Default: device of the configuration or
+                            ZYX_DEVICE, or else cpu; what an artifact was compiled for
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
                             "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4", "sapphirerapids",
                             "aarch64"

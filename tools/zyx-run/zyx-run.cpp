@@ -68,7 +68,7 @@ Result<artifact::Artifact> readArtifact(const Options &options) {
   return artifact;
 }
 
-Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &options) {
+Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &options, const Config &config) {
   if (isArtifact(options.file)) {
     if (!options.isa.empty())
       return Status::invalidArgument(options.file + ": is compiled already, which --isa cannot change");
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Executable>> prepare(Session &session, const Options &opt
   auto parsing = std::chrono::nanoseconds(Clock::now() - begin).count();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
-      session.prepare(std::move(graph), options.device.empty() ? "cpu" : options.device));
+      session.prepare(std::move(graph), options.device.empty() ? config.device.value_or("cpu") : options.device));
   executable->stages.insert(executable->stages.begin(), {"parse", static_cast<uint64_t>(parsing)});
   return executable;
 }
@@ -228,7 +228,7 @@ Status runProgram(const Options &options, const Config &config) {
   {
     tools::ProgressLine line(options.quiet ? tools::ProgressMode::Never : options.progress);
     session.observers.progress = line.callback();
-    ZYX_ASSIGN_OR_RETURN(executable, prepare(session, options));
+    ZYX_ASSIGN_OR_RETURN(executable, prepare(session, options, config));
     session.observers.progress = nullptr;
   }
   // What is wrong with the names of outputs is said before anything runs.

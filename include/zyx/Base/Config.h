@@ -17,9 +17,11 @@
 namespace zyx {
 
 /// What a user sets once for all programs: the members have the names of the keys, in the file as
-/// "cache_dir" and in the environment as ZYX_CACHE_DIR, which wins. Nothing reads it by itself: a
-/// program that embeds zyx has what it asks for.
+/// "cache_dir" and in the environment as ZYX_CACHE_DIR, which wins. Contexts of tensors read it; nothing
+/// else does by itself, so that a program that embeds a session has what it asks for.
 struct Config {
+  /// Where programs run that do not say it; "cpu" without a value.
+  std::optional<std::string> device;
   /// Devices that are on or off; one that is not named is on. {"cuda": false},
   /// ZYX_DEVICES=cuda=off.
   std::map<std::string, bool> devices;
@@ -31,8 +33,6 @@ struct Config {
   std::optional<std::string> cacheDir;
   /// Bytes of all that is kept there.
   uint64_t cacheSize = uint64_t(1) << 30;
-  /// Whether schedules may be measured before one is taken.
-  bool tuning = true;
   /// Topics of ZYX_DEBUG: DebugTopic.
   std::vector<std::string> debug;
   /// Whether tensors may move between devices without being asked to.

@@ -125,7 +125,8 @@ private:
     std::vector<Tensor> state;
   };
   /// What a rule makes of learning rate and step, of each group, in the dtypes of its state.
-  using Numbers = std::vector<std::map<DType, std::vector<Tensor>>>;
+  /// By group, then by dtype and device.
+  using Numbers = std::vector<std::map<std::pair<DType, std::string>, std::vector<Tensor>>>;
   /// Leaves for the next step.
   Numbers numbers() const;
   /// The next values of all parameters; the state in `next` becomes the next one.

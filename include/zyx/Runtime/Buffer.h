@@ -38,6 +38,8 @@ public:
   void lock() const { mutex.lock(); }
   void unlock() const { mutex.unlock(); }
 
+  /// Whether the last writer has succeeded.
+  bool isReady() const;
   /// What the next reader must wait for, added to `points`: it fails with the last writer.
   void beforeRead(std::vector<Point> &points) const;
   /// What must be over, in whatever way, before the next writer starts, added to `points`.

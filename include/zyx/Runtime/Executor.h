@@ -51,8 +51,16 @@ public:
   /// Copies into a buffer of the executor. A weight that is set to what it is has not changed.
   Status setInput(size_t index, std::span<const std::byte> bytes);
   Status readOutput(size_t index, std::span<std::byte> bytes) const;
-  /// Forgets all that is bound, behind the latest run: it belongs to its other owners alone.
-  void release();
+  /// Forgets all that is bound. A run in flight keeps what it uses to its end; else it belongs to its
+  /// other owners alone. With `keepWeights` weights stay bound, and what was computed of them is good for
+  /// the next run.
+  void release(bool keepWeights = false);
+
+  /// Gives back the arena and what is kept from run to run, behind the latest run. The next run takes memory
+  /// again, which may fail, and computes again what depends on weights alone.
+  void trim();
+  /// Bytes of the arena and of what is kept.
+  uint64_t bytesHeld() const { return arena ? arena->size() + kept->size() : 0; }
 
   /// Runs on the calling thread, in the order in which programs of all threads take the bound buffers;
   /// after the first run it allocates nothing. The outputs of a run that fails are not there.
@@ -69,8 +77,8 @@ private:
     /// Made by the executor, so that setInput may write to it.
     bool owned = false;
   };
-  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program,
-           std::shared_ptr<Buffer> arena, std::shared_ptr<Buffer> kept);
+  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program);
+  Status takeMemory();
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
   class Hold;
@@ -84,6 +92,7 @@ private:
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
+  /// None after trim().
   std::shared_ptr<Buffer> arena, kept;
   std::vector<Slot> inputs, outputs;
   /// All that is bound, each once, in the order of addresses; up to date where `isApart`.

@@ -32,10 +32,10 @@ public:
   /// command of the artifact, to which its time is added, as often as loops repeat it. Allocates nothing.
   virtual Status run(Part part, std::span<uint64_t> nanoseconds) = 0;
   /// Hands the commands to the device's queues and returns. They start after `wait` and `after`, as
-  /// in Work; `signal` is decided when all are over. One part at a time: the next one comes after
-  /// the `signal` of this one.
-  virtual void submit(Part part, std::vector<Point> wait, std::vector<Point> after,
-                      Point signal) = 0;
+  /// in Work; `signal` is decided when all are over, and `held` is let go right before. One part at a
+  /// time: the next one comes after the `signal` of this one.
+  virtual void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
+                      std::shared_ptr<void> held) = 0;
 };
 
 class Device;

@@ -126,13 +126,15 @@ public:
 
   /// "reference" and the runtime's devices.
   static std::vector<DeviceListing> listDevices();
+  /// Refuses a device that is off in the configuration.
+  Status checkEnabled(const std::string &device) const;
+  /// One of the runtime's devices, opened once, with the memory and threads of the configuration.
+  Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
 
 private:
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
                                  const std::string &programKey);
   Result<Compiler *> compiler();
-  Status checkEnabled(const std::string &device) const;
-  Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
   std::string isa;

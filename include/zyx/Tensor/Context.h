@@ -6,6 +6,7 @@
 #define ZYX_TENSOR_CONTEXT_H
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -13,17 +14,32 @@
 
 namespace zyx {
 
+struct Config;
+
+namespace runtime {
+class Device;
+} // namespace runtime
+
 namespace detail {
 class State;
 } // namespace detail
 
+/// What is not said here is what the variables of the environment say, or else the user's file
+/// (Config; tools.md has the keys).
 struct ContextOptions {
   /// Where tensors live and are computed: "cpu", "c", or "reference" (the interpreter).
-  std::string device = "cpu";
-  /// Threads of the device; 0 = as many as the process may use processors.
-  unsigned threads = 0;
-  /// The folder in which compiled programs are kept for later processes; none without a value.
+  std::optional<std::string> device = std::nullopt;
+  /// Threads of devices of the host; 0 = as many as the process may use processors.
+  std::optional<unsigned> threads = std::nullopt;
+  /// Bytes of each device's memory, by its name or, without a number behind it, its kind; 0 = all.
+  std::map<std::string, uint64_t> memoryLimits = {};
+  /// The folder in which compiled programs are kept for later processes; "" is none.
   std::optional<std::string> cacheFolder = std::nullopt;
+  /// Whether operands on two devices are brought to that of the first one; else they are refused.
+  std::optional<bool> implicitCopies = std::nullopt;
+  /// Devices of the program's own, by names such as "cpu:1": programs for them are compiled for the kind
+  /// before the colon.
+  std::map<std::string, std::shared_ptr<runtime::Device>> devices = {};
   /// Whether operands of two dtypes of one kind become the smallest one that holds both (docs/tensors.md,
   /// "Dtypes"); else they are refused.
   bool promote = true;
@@ -39,20 +55,31 @@ struct ContextCounters {
   uint64_t launches = 0;
   /// Nodes that some tensor needs, and nodes of the graph with those that wait to be removed.
   uint64_t liveNodes = 0, nodes = 0;
-  /// Bytes of the values of tensors, and of these with what programs use besides, at the most.
-  uint64_t valueBytes = 0, peakBytes = 0;
+  /// Bytes of the values of tensors; of what programs hold between runs, their arenas and what they made
+  /// of weights; and of the memory of all devices, at the most.
+  uint64_t valueBytes = 0, programBytes = 0, peakBytes = 0;
+  /// Of the run that had the most: bytes of inputs, outputs, temporaries and what is kept; and the least
+  /// with which its commands could have done in their order, where inputs stay, outputs are there from
+  /// their first write on, and temporaries from the first to the last use.
+  uint64_t runBytes = 0, leastRunBytes = 0;
 };
 
-/// What tensors belong to: a graph of which they are nodes, a device, and the programs that were
-/// compiled for it. Copies are handles of one context; it ends with the last of them and of its
+/// What tensors belong to: a graph of which they are nodes, devices, and the programs that were
+/// compiled for them. Copies are handles of one context; it ends with the last of them and of its
 /// tensors. Calls from several threads are safe, and wait for each other.
 class Context {
 public:
-  /// Throws where there is no such device.
+  /// Throws where there is no such device, or where the configuration is wrong. What is unknown in it is
+  /// warned of on the standard error, once.
   explicit Context(ContextOptions options = {}, std::source_location where = std::source_location::current());
 
   const ContextOptions &options() const;
+  /// What applies: the user's configuration, with these options.
+  const Config &config() const;
   ContextCounters counters() const;
+  /// Waits until no run is in flight. Throws the first failure since the last time, of which reading what
+  /// should have been computed tells, too.
+  void sync(std::source_location where = std::source_location::current()) const;
 
   /// The context of tensors that are made without naming one: that of the innermost ContextScope of
   /// this thread, else one of the process with default options.
@@ -63,6 +90,7 @@ private:
   friend class Profile;
   friend class Tape;
   friend class ContextScope;
+  friend class DeviceScope;
   explicit Context(std::shared_ptr<detail::State> state) : state(std::move(state)) {}
   std::shared_ptr<detail::State> state;
 };
@@ -77,6 +105,25 @@ public:
 
 private:
   std::shared_ptr<detail::State> before;
+};
+
+/// While it lives, tensors that this thread makes in the context of elements lie on that device, and what
+/// is made of constants alone is computed there. Scopes end in the opposite order.
+class DeviceScope {
+public:
+  /// Throws where there is no such device.
+  explicit DeviceScope(const std::string &device, Context context = Context::current(),
+                       std::source_location where = std::source_location::current());
+  ~DeviceScope();
+  DeviceScope(const DeviceScope &) = delete;
+  DeviceScope &operator=(const DeviceScope &) = delete;
+
+private:
+  friend class detail::State;
+  std::shared_ptr<detail::State> state;
+  /// The device's number there.
+  uint16_t device = 0;
+  DeviceScope *outer;
 };
 
 } // namespace zyx

@@ -57,6 +57,8 @@ void expectNames(const NamedTensors &expected, const NamedTensors &given, std::s
                  Place where = Place::current());
 /// A leaf of these elements in a context.
 Tensor copyTo(const Context &context, const Tensor &value, Place where = Place::current());
+/// The same where another tensor lies.
+Tensor copyBeside(const Tensor &other, const Tensor &value, Place where = Place::current());
 
 } // namespace zyx
 

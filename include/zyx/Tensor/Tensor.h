@@ -110,7 +110,13 @@ public:
   int64_t numel() const;
   Context context(Place where = Place::current()) const;
 
-  /// Computes the value now; the tensor is a leaf from then on, unless a Tape lives.
+  /// The device on which it is, or will be, computed.
+  std::string device() const;
+  /// The same elements on a device of its context; a copy where it lies on another one.
+  Tensor to(const std::string &device, Place where = Place::current()) const;
+
+  /// Computes the value; the tensor is a leaf from then on, unless a Tape lives. A long program may still
+  /// run at the return: who reads waits for it, and learns of its failure.
   const Tensor &realize(Place where = Place::current()) const;
   bool isRealized() const;
   /// The value, computed now, as a leaf of its own: gradients end there, and it is told from every other

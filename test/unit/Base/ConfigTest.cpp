@@ -46,15 +46,16 @@ std::string refusedVariable(const std::string &name, const std::string &value) {
 
 TEST(ConfigTest, ReadsEveryKeyOfAFile) {
   const Config config = parsed(R"({
+    "device": "c",
     "devices": {"cuda": false, "cpu": true},
     "memory_limits": {"cpu": "4GiB", "cuda:1": 1000},
     "threads": 3,
     "cache_dir": "/a/b",
     "cache_size": "512 MiB",
-    "tuning": false,
     "debug": ["graph", "cache"],
     "implicit_copies": true
   })");
+  EXPECT_EQ(config.device, "c");
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
   EXPECT_FALSE(config.isEnabled("cuda"));
   EXPECT_FALSE(config.isEnabled("cuda:1"));
@@ -66,24 +67,23 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
   EXPECT_EQ(config.threads, 3u);
   EXPECT_EQ(config.cacheDir, "/a/b");
   EXPECT_EQ(config.cacheSize, uint64_t(512) << 20);
-  EXPECT_FALSE(config.tuning);
   EXPECT_THAT(config.debug, ElementsAre("graph", "cache"));
   EXPECT_TRUE(config.implicitCopies);
 
   const Config none = parsed("{}");
-  EXPECT_TRUE(none.tuning);
+  EXPECT_EQ(none.device, std::nullopt);
   EXPECT_FALSE(none.implicitCopies);
   EXPECT_EQ(none.cacheSize, uint64_t(1) << 30);
   EXPECT_EQ(none.cacheDir, std::nullopt);
 }
 
 TEST(ConfigTest, ReadsEveryVariable) {
-  const Config config = ofEnvironment({{"ZYX_DEVICES", "cuda=off,cpu=on"},
+  const Config config = ofEnvironment({{"ZYX_DEVICE", "reference"},
+                                       {"ZYX_DEVICES", "cuda=off,cpu=on"},
                                        {"ZYX_MEMORY_LIMITS", "cpu=2KiB,cuda:1=3TiB"},
                                        {"ZYX_THREADS", "5"},
                                        {"ZYX_CACHE_DIR", "/c"},
                                        {"ZYX_CACHE_SIZE", "7B"},
-                                       {"ZYX_TUNING", "0"},
                                        {"ZYX_DEBUG", "search,timing"},
                                        {"ZYX_IMPLICIT_COPIES", "true"}});
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
@@ -92,7 +92,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
   EXPECT_EQ(config.threads, 5u);
   EXPECT_EQ(config.cacheDir, "/c");
   EXPECT_EQ(config.cacheSize, 7u);
-  EXPECT_FALSE(config.tuning);
+  EXPECT_EQ(config.device, "reference");
   EXPECT_THAT(config.debug, ElementsAre("search", "timing"));
   EXPECT_TRUE(config.implicitCopies);
   EXPECT_THAT(ofEnvironment({{"ZYX_DEBUG", ""}, {"ZYX_DEVICES", ""}}).debug, IsEmpty());
@@ -100,13 +100,13 @@ TEST(ConfigTest, ReadsEveryVariable) {
 
 TEST(ConfigTest, TheEnvironmentWins) {
   TemporaryPath path("config.json");
-  writeBytes(path, R"({"threads": 1, "tuning": false, "debug": ["graph"],
+  writeBytes(path, R"({"threads": 1, "implicit_copies": true, "debug": ["graph"],
                        "devices": {"cuda": false, "hip": false}})");
   auto loaded = loadConfig(
       path.path, {{"ZYX_THREADS", "2"}, {"ZYX_DEBUG", "cache"}, {"ZYX_DEVICES", "cuda=on"}});
   ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
   EXPECT_EQ(loaded->config.threads, 2u);
-  EXPECT_FALSE(loaded->config.tuning);
+  EXPECT_TRUE(loaded->config.implicitCopies);
   EXPECT_THAT(loaded->config.debug, ElementsAre("cache"));
   // Each device by itself.
   EXPECT_TRUE(loaded->config.isEnabled("cuda"));
@@ -153,8 +153,8 @@ TEST(ConfigTest, RefusesWrongTypesWithTheLine) {
   for (const char *value : {"-1", "1.5", "65537", "null", "true", "[1]", "{}"})
     EXPECT_THAT(refusal("{\"threads\": " + std::string(value) + "}"),
                 HasSubstr("config.json:1: key 'threads' must be a whole number"));
-  EXPECT_THAT(one("\"tuning\": \"on\""),
-              HasSubstr("config.json:3: key 'tuning' must be true or false"));
+  EXPECT_THAT(one("\"implicit_copies\": \"on\""),
+              HasSubstr("config.json:3: key 'implicit_copies' must be true or false"));
   EXPECT_THAT(one("\"cache_dir\": 3"), HasSubstr("key 'cache_dir' must be a text"));
   for (const char *value :
        {"\"4 GB\"", "\"x\"", "\"-1\"", "1.5", "\"\"", "\"99999999TiB\"", "\"GiB\""})
@@ -172,7 +172,7 @@ TEST(ConfigTest, RefusesWrongTypesWithTheLine) {
 TEST(ConfigTest, RefusesVariablesOfWrongTypes) {
   EXPECT_EQ(refusedVariable("ZYX_THREADS", "two"),
             "ZYX_THREADS must be a whole number up to 65536");
-  EXPECT_EQ(refusedVariable("ZYX_TUNING", "maybe"), "ZYX_TUNING must be on or off");
+  EXPECT_EQ(refusedVariable("ZYX_IMPLICIT_COPIES", "maybe"), "ZYX_IMPLICIT_COPIES must be on or off");
   EXPECT_THAT(refusedVariable("ZYX_CACHE_SIZE", "1GB"),
               HasSubstr("ZYX_CACHE_SIZE must be a number of bytes"));
   for (const char *value : {"cpu", "cpu=yes", "=on", "cpu=on,,"})
@@ -184,7 +184,7 @@ TEST(ConfigTest, RefusesVariablesOfWrongTypes) {
 
 TEST(ConfigTest, RefusesOtherJson) {
   EXPECT_THAT(refusal(""), HasSubstr("config.json:1: is no JSON from here on"));
-  EXPECT_THAT(refusal("{\n\"threads\": 1,\n\"tuning\": tru\n}"),
+  EXPECT_THAT(refusal("{\n\"threads\": 1,\n\"implicit_copies\": tru\n}"),
               HasSubstr("config.json:3: is no JSON"));
   EXPECT_THAT(refusal("{} {}"), HasSubstr("is no JSON"));
   for (const char *text : {"[]", "3", "null", "\"x\"", "[[1]]"})

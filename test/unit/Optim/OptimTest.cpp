@@ -344,6 +344,32 @@ TEST_P(OptimTest, Refusals) {
   EXPECT_EQ(problem.values(0), problem.starts[0]);
 }
 
+TEST(Devices, ParametersTrainWhereTheyLie) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  const ContextScope scope(Context({.device = "cpu"}));
+  std::vector<std::vector<double>> results;
+  for (const char *device : {"cpu", "reference"}) {
+    const Parameters p = {{"here", Parameter(Tensor::from({1., 2.}))},
+                          {"there", Parameter(Tensor::from({3., 4.}).to(device))}};
+    Optimizer optimizer(p, adam());
+    const auto train = [&] {
+      for (int i = 0; i < 3; ++i)
+        optimizer.minimize(((*p[0].parameter * 2).to(device) * *p[1].parameter).sum());
+    };
+    train();
+    const NamedTensors kept = optimizer.state();
+    EXPECT_EQ(kept.at("there.m").device(), device);
+    EXPECT_EQ(kept.at("here.m").device(), "cpu");
+    optimizer.restore(kept);
+    train();
+    EXPECT_EQ(p[1].parameter->device(), device);
+    results.push_back(p[0].parameter->to<double>());
+    results.push_back(p[1].parameter->to<double>());
+  }
+  EXPECT_EQ(results[0], results[2]);
+  EXPECT_EQ(results[1], results[3]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, OptimTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
 

@@ -86,6 +86,18 @@ TEST_P(LoopTest, ViewsOfWhatIsReadAreNoCopies) {
   EXPECT_LT(context.counters().peakBytes, 2u << 20);
 }
 
+TEST_P(LoopTest, GradientsGoToViewsThatAreReadInTheBody) {
+  const Tensor all = test::doubles({2, 3, 3});
+  expectGradients(
+      [](const std::vector<Tensor> &x) {
+        const Tensor none = Tensor::zeros({3}, DType::F64), turned = x[0].transpose();
+        return loop(3, std::vector{none}, [&](const Tensor &i, std::span<const Tensor> now) {
+          return std::vector{now[0] * 0.5 + take(turned, i, 0)};
+        })[0];
+      },
+      {all.select(0, 1)});
+}
+
 TEST_P(LoopTest, HasAGradient) {
   expectGradients(
       [](const std::vector<Tensor> &x) {

@@ -48,8 +48,8 @@ TEST_P(PlotTest, ShowsOpsTypesPlacesAndValues) {
   const std::string dot = plotDot({{y}});
   EXPECT_EQ(context.counters().runs, 0u);
   EXPECT_THAT(dot, HasSubstr("digraph \"tensors\" {"));
-  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[2]\\n[1. 2.]\", style=filled, fillcolor=\"#dde8f4\"]"));
-  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[50, 2]\\n400 bytes are there\", style=filled"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[2]\\n[1. 2.]\\nPlotTest.cpp:" + std::to_string(line - 1) + "\", style=filled, fillcolor=\"#dde8f4\"]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[50, 2]\\n400 bytes are there\\nPlotTest.cpp:" + std::to_string(line - 1) + "\", style=filled"));
   EXPECT_THAT(dot, HasSubstr("[label=\"constant\\nf32[]\\n0.5"));
   EXPECT_THAT(dot, HasSubstr("[label=\"reduce add dims [0]\\nf32[2]\\nPlotTest.cpp:" + std::to_string(line) + "\", peripheries=2]"));
   EXPECT_THAT(dot, HasSubstr("[label=\"exp\\nf32[2]\\nPlotTest.cpp:" + std::to_string(line) + "\"]"));

@@ -119,6 +119,7 @@ void expectDebug(const char *topics, const char *pattern) {
       {
         setenv("ZYX_DEBUG", topics, 1);
         setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+        setenv("ZYX_CACHE_DIR", "off", 1);
         {
           const Context context{{.device = "cpu"}};
           const ContextScope scope{context};

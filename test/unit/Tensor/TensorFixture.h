@@ -75,7 +75,11 @@ inline void expectGradients(const std::function<Tensor(const std::vector<Tensor>
 /// On the interpreter and on machine code.
 class DeviceTest : public testing::TestWithParam<const char *> {
 protected:
-  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  static void SetUpTestSuite() {
+    setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+    // What is compiled does not depend on what was compiled before.
+    setenv("ZYX_CACHE_DIR", "off", 1);
+  }
   Context context{{.device = GetParam()}};
   ContextScope scope{context};
 };

@@ -119,8 +119,9 @@ public:
     return status.isOk() ? over : status;
   }
 
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal) override {
-    queue.submit({[this, part] { return run(part, {}); },
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
+              std::shared_ptr<void> held) override {
+    queue.submit({[this, part, held = std::move(held)] { return run(part, {}); },
                   std::move(wait),
                   std::move(after),
                   std::move(signal),

@@ -50,8 +50,9 @@ public:
   DummyReplay(Queue &queue, std::string name) : queue(queue), name(std::move(name)) {}
   void bind(uint32_t, uint64_t) override {}
   Status run(Part, std::span<uint64_t>) override { return Status::ok(); }
-  void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal) override {
-    queue.submit({[] { return Status::ok(); },
+  void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal,
+              std::shared_ptr<void> held) override {
+    queue.submit({[held = std::move(held)] { return Status::ok(); },
                   std::move(wait),
                   std::move(after),
                   std::move(signal),

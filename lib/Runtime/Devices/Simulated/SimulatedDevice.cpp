@@ -96,12 +96,12 @@ public:
   }
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
     const Point done{std::make_shared<Timeline>(), 1};
-    submit(part, {}, {}, done, nanoseconds);
+    submit(part, {}, {}, done, nullptr, nanoseconds);
     return done.wait();
   }
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after,
-              Point signal) override {
-    submit(part, std::move(wait), std::move(after), std::move(signal), {});
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
+              std::shared_ptr<void> held) override {
+    submit(part, std::move(wait), std::move(after), std::move(signal), std::move(held), {});
   }
 
 private:
@@ -169,7 +169,7 @@ private:
   void addLoop(Batch &batch, size_t command, std::vector<Point> wait,
                std::vector<Point> after) const;
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::span<uint64_t> nanoseconds);
+              std::shared_ptr<void> held, std::span<uint64_t> nanoseconds);
 
   Scheduler &scheduler;
   unsigned device;
@@ -261,7 +261,8 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
 }
 
 void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after,
-                             Point signal, std::span<uint64_t> nanoseconds) {
+                             Point signal, std::shared_ptr<void> held,
+                             std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
   const bool isInit = part == Part::Init;
   const size_t init = artifact.numInitCommands;
@@ -271,7 +272,7 @@ void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Poi
   Scheduler::Submission end;
   for (size_t i = first; i < last; i = endOf(i))
     wait.push_back(batch.points[i]);
-  end.work = {[] { return Status::ok(); },
+  end.work = {[held = std::move(held)] { return Status::ok(); },
               std::move(wait),
               std::move(after),
               std::move(signal),

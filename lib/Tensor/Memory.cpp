@@ -1,0 +1,119 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What programs and values take of memory, and what is done where it ends.
+//===----------------------------------------------------------------------===//
+#include "State.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+using namespace zyx;
+using namespace zyx::detail;
+using zyx::runtime::Buffer;
+
+void State::forEachProgram(const std::function<void(Program &)> &visit) {
+  for (const auto &[key, program] : programs)
+    visit(*program);
+  for (const std::weak_ptr<Program> &weak : programsOfPlans)
+    if (const std::shared_ptr<Program> program = weak.lock())
+      visit(*program);
+}
+
+void State::trimPrograms(uint16_t device) {
+  forEachProgram([&](Program &program) {
+    if (program.executor && program.device == device)
+      program.executor->trim();
+  });
+}
+
+Status State::explain(const Status &failure, uint16_t device) const {
+  std::vector<std::pair<uint64_t, NodeId>> values;
+  std::unordered_set<const Buffer *> seen;
+  uint64_t total = 0;
+  for (NodeId node = 0; node < states.size(); ++node)
+    if (const NodeState &state = states[node];
+        state.value && state.at == device && seen.insert(state.value.get()).second) {
+      values.emplace_back(state.value->size(), node);
+      total += state.value->size();
+    }
+  std::sort(values.begin(), values.end(),
+            [](const auto &a, const auto &b) { return std::pair(b.first, a.second) < std::pair(a.first, b.second); });
+  std::string text = failure.message() + "; tensors on '" + homes[device].name + "' hold " + std::to_string(total) +
+                     " bytes in " + std::to_string(values.size()) + " values";
+  constexpr size_t most = 5;
+  for (size_t i = 0; i < std::min(values.size(), most); ++i) {
+    const graph::Location &location = graph.location(values[i].second);
+    text += (i == 0 ? ", the largest of them " : ", ") + zyx::toString(graph.node(values[i].second).type) + " of " +
+            std::to_string(values[i].first) + " bytes";
+    if (!location.file.empty())
+      text += " from " + location.file + ":" + std::to_string(location.line);
+  }
+  return Status(failure.code(), text).withDevice(failure.device());
+}
+
+/// The buffers that a command uses.
+static std::vector<uint32_t> buffersOf(const artifact::Command &command) {
+  std::vector<uint32_t> buffers;
+  if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
+    for (const artifact::BufferRef &ref : launch->buffers)
+      buffers.push_back(ref.buffer);
+  } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
+    buffers = {copy->source.buffer, copy->destination.buffer};
+  } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
+    for (const auto &ref : {loop->count, loop->index})
+      if (ref)
+        buffers.push_back(ref->buffer);
+  } else {
+    buffers = {std::get<artifact::Fill>(command.action).destination.buffer};
+  }
+  return buffers;
+}
+
+void State::measure(const artifact::Artifact &artifact, Program &program) {
+  const size_t numCommands = artifact.commands.size();
+  struct Life {
+    size_t first = SIZE_MAX, last = 0;
+  };
+  std::vector<Life> lives(artifact.buffers.size());
+  for (size_t i = artifact.numInitCommands; i < numCommands; ++i)
+    for (uint32_t buffer : buffersOf(artifact.commands[i]))
+      lives[buffer] = {std::min(lives[buffer].first, i), i};
+  // Changes of what is alive, by command.
+  std::vector<int64_t> changes(numCommands + 1);
+  program.runBytes = artifact.arenaSize + artifact.keptSize;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    const artifact::Buffer &buffer = artifact.buffers[i];
+    const bool isOutput = buffer.kind == artifact::BufferKind::Output;
+    if (lives[i].first == SIZE_MAX || (!isOutput && buffer.kind != artifact::BufferKind::Arena))
+      continue;
+    changes[lives[i].first] += static_cast<int64_t>(buffer.size);
+    // Outputs stay.
+    changes[isOutput ? numCommands : lives[i].last + 1] -= static_cast<int64_t>(buffer.size);
+  }
+  int64_t alive = 0, most = 0;
+  for (int64_t change : changes)
+    most = std::max(most, alive += change);
+  program.leastBytes = static_cast<uint64_t>(most) + artifact.keptSize;
+  for (const artifact::Argument &output : artifact.outputs)
+    program.runBytes += static_cast<uint64_t>(*byteSize(output.type));
+}
+
+void State::note(const Program &program, const Buffers &inputs) {
+  // An upper bound first, which is most often enough.
+  uint64_t bytes = 0;
+  for (const auto &input : inputs)
+    bytes += input->size();
+  if (bytes + program.runBytes <= counted.runBytes)
+    return;
+  std::unordered_set<const Buffer *> seen;
+  bytes = 0;
+  for (const auto &input : inputs)
+    if (seen.insert(input.get()).second)
+      bytes += input->size();
+  if (bytes + program.runBytes <= counted.runBytes)
+    return;
+  counted.runBytes = bytes + program.runBytes;
+  counted.leastRunBytes = bytes + program.leastBytes;
+}

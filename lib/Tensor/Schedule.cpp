@@ -1,0 +1,220 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What has to be computed becomes programs, one per device between two moves, and copies between them.
+//===----------------------------------------------------------------------===//
+#include "State.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+using namespace zyx;
+using namespace zyx::detail;
+
+class State::Scheduler {
+public:
+  Scheduler(State &state, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles)
+      : state(state), compiles(compiles), isForManyRuns(arguments.has_value()) {
+    if (arguments)
+      open.insert(arguments->begin(), arguments->end());
+  }
+
+  Result<Schedule> make(std::span<const NodeId> targets) {
+    ZYX_RETURN_IF_ERROR(state.hasOneDevice ? addProgram(0, targets) : addRounds(targets));
+    for (NodeId target : targets)
+      made.results.push_back(*valueOn(target, deviceOf(target)));
+    return std::move(made);
+  }
+
+private:
+  uint16_t deviceOf(NodeId id) const {
+    const NodeState &node = state.states[id];
+    if (node.value)
+      return node.at;
+    return node.device == anywhere ? state.currentDevice() : node.device;
+  }
+  /// Whether the node is a move from one device to another, where programs end.
+  bool isMove(NodeId id) const {
+    const graph::Node &node = state.graph.node(id);
+    if (node.op != Op::Transfer || state.states[id].value)
+      return false;
+    const uint16_t from = state.states[node.operands[0]].device;
+    return from != anywhere && from != state.states[id].device;
+  }
+
+  static uint64_t key(NodeId id, uint16_t device) { return uint64_t(device) << 32 | id; }
+
+  uint32_t addValue(NodeId id, uint16_t device) {
+    made.values.push_back({state.graph.node(id).type, device});
+    return numbers[key(id, device)] = static_cast<uint32_t>(made.values.size() - 1);
+  }
+  uint32_t addCopy(uint32_t from, NodeId id, uint16_t device) {
+    const uint32_t to = addValue(id, device);
+    made.steps.push_back({nullptr, device, {from}, {to}});
+    return to;
+  }
+
+  /// The number of a node's value on a device, if it is there when the steps so far are done.
+  std::optional<uint32_t> valueOn(NodeId id, uint16_t device) {
+    if (const auto known = numbers.find(key(id, device)); known != numbers.end())
+      return known->second;
+    const NodeState &node = state.states[id];
+    const bool isOpen = open.contains(id);
+    if (!isOpen && !node.value)
+      return std::nullopt;
+    const uint16_t at = isOpen ? node.device : node.at;
+    // What is made of constants lies where it was first needed.
+    if (at != device)
+      return addCopy(*valueOn(id, at), id, device);
+    const uint32_t number = addValue(id, device);
+    made.leaves.push_back(id);
+    made.leafNumbers.push_back(number);
+    return number;
+  }
+
+  /// All programs of one round can run before its moves, and those before the next round.
+  Status addRounds(std::span<const NodeId> targets) {
+    std::unordered_map<NodeId, uint32_t> rounds;
+    std::vector<std::pair<NodeId, bool>> work;
+    struct Round {
+      std::map<uint16_t, std::vector<NodeId>> wanted;
+      std::vector<NodeId> moves;
+    };
+    std::vector<Round> all(1);
+    for (NodeId target : targets) {
+      work.emplace_back(target, false);
+      while (!work.empty()) {
+        const auto [id, isReady] = work.back();
+        work.pop_back();
+        if (rounds.contains(id))
+          continue;
+        if (state.states[id].value) {
+          rounds.emplace(id, 0);
+          continue;
+        }
+        const auto &operands = state.graph.node(id).operands;
+        if (!isReady) {
+          work.emplace_back(id, true);
+          for (NodeId operand : operands)
+            work.emplace_back(operand, false);
+          continue;
+        }
+        uint32_t round = 0;
+        for (NodeId operand : operands)
+          round = std::max(round, rounds.at(operand));
+        if (isMove(id)) {
+          all[round].moves.push_back(id);
+          all[round].wanted[deviceOf(operands[0])].push_back(operands[0]);
+          all.resize(std::max<size_t>(all.size(), ++round + 1));
+        }
+        rounds.emplace(id, round);
+      }
+      if (!isMove(target))
+        all[rounds.at(target)].wanted[deviceOf(target)].push_back(target);
+    }
+    for (const Round &round : all) {
+      for (const auto &[device, wanted] : round.wanted)
+        ZYX_RETURN_IF_ERROR(addProgram(device, wanted));
+      for (NodeId move : round.moves) {
+        const NodeId from = state.graph.node(move).operands[0];
+        made.moved.emplace_back(move, addCopy(*valueOn(from, deviceOf(from)), move, state.states[move].device));
+      }
+    }
+    return Status::ok();
+  }
+
+  /// Nodes between values and those that are wanted, operands before users. Inputs are named in the order
+  /// in which they are found, so that steps which do the same on other data are the same program.
+  Status addProgram(uint16_t device, std::span<const NodeId> all) {
+    Schedule::Step step{nullptr, device, {}, {}};
+    graph::Graph graph;
+    std::unordered_map<NodeId, NodeId> copies;
+    std::vector<std::pair<NodeId, bool>> work;
+    std::vector<NodeId> wanted;
+    for (NodeId target : all)
+      if (!valueOn(target, device) && std::find(wanted.begin(), wanted.end(), target) == wanted.end())
+        wanted.push_back(target);
+    if (wanted.empty())
+      return Status::ok();
+    for (NodeId target : wanted) {
+      work.emplace_back(target, false);
+      while (!work.empty()) {
+        const auto [id, isReady] = work.back();
+        work.pop_back();
+        if (copies.contains(id))
+          continue;
+        const graph::Node &node = state.graph.node(id);
+        if (const std::optional<uint32_t> value = valueOn(id, device)) {
+          ZYX_ASSIGN_OR_RETURN(const NodeId leaf,
+                               graph.parameter("in" + std::to_string(step.inputs.size()), node.type));
+          graph.inputs.push_back(leaf);
+          step.inputs.push_back(*value);
+          copies.emplace(id, leaf);
+          continue;
+        }
+        if (node.op == Op::Parameter && !state.states[id].failure.isOk())
+          return state.states[id].failure;
+        if (node.op == Op::Parameter)
+          return Status::invalidArgument("a value is read that depends on the arguments of a function which is "
+                                         "captured; it has none yet");
+        if (!isReady && !node.operands.empty()) {
+          work.emplace_back(id, true);
+          for (auto operand = node.operands.rbegin(); operand != node.operands.rend(); ++operand)
+            work.emplace_back(*operand, false);
+          continue;
+        }
+        if (node.op == Op::Transfer) {
+          // Its operand is made of constants, or lies there.
+          copies.emplace(id, copies.at(node.operands[0]));
+          continue;
+        }
+        std::vector<NodeId> operands;
+        for (NodeId operand : node.operands)
+          operands.push_back(copies.at(operand));
+        ZYX_ASSIGN_OR_RETURN(const NodeId copy, graph.add(node.op, operands, node.attributes, node.type,
+                                                          state.graph.location(id)));
+        copies.emplace(id, copy);
+      }
+      graph.outputs.push_back({"out" + std::to_string(graph.outputs.size()), copies.at(target)});
+    }
+    if (isForManyRuns)
+      putWeightsLast(graph, step.inputs);
+    ZYX_ASSIGN_OR_RETURN(step.program, compiles ? compiles(graph, device) : state.compile(graph, device));
+    for (NodeId target : wanted)
+      step.outputs.push_back(addValue(target, device));
+    made.steps.push_back(std::move(step));
+    return Status::ok();
+  }
+
+  /// What is neither an argument nor made of one is the same in each run.
+  void putWeightsLast(graph::Graph &graph, std::vector<uint32_t> &inputs) const {
+    std::vector<std::pair<NodeId, uint32_t>> arguments, weights;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto leaf = std::find(made.leafNumbers.begin(), made.leafNumbers.end(), inputs[i]);
+      const bool isWeight = leaf != made.leafNumbers.end() && !open.contains(made.leaves[leaf - made.leafNumbers.begin()]);
+      (isWeight ? weights : arguments).emplace_back(graph.inputs[i], inputs[i]);
+    }
+    graph.numWeights = weights.size();
+    arguments.insert(arguments.end(), weights.begin(), weights.end());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      std::tie(graph.inputs[i], inputs[i]) = arguments[i];
+  }
+
+  State &state;
+  const Compile &compiles;
+  const bool isForManyRuns;
+  /// Leaves without a value.
+  std::unordered_set<NodeId> open;
+  /// By node and device.
+  std::unordered_map<uint64_t, uint32_t> numbers;
+  Schedule made;
+};
+
+Result<State::Schedule> State::schedule(std::span<const NodeId> targets,
+                                        const std::optional<std::span<const NodeId>> &open,
+                                        const Compile &compiles) {
+  return Scheduler(*this, open, compiles).make(targets);
+}

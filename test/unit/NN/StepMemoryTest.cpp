@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The training step of examples/digits-train.cpp beside the memory that it must have.
+//===----------------------------------------------------------------------===//
+#include "../Tensor/TensorFixture.h"
+
+using namespace zyx;
+
+namespace {
+
+class StepMemoryTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+};
+
+} // namespace
+
+TEST_F(StepMemoryTest, IsNearTheLeast) {
+  const Context context({.device = "cpu"});
+  const ContextScope scope(context);
+  ConvolutionOptions padded;
+  padded.padding = {1, 1};
+  nn::Draws draws(1);
+  const nn::Convolution first(1, 16, {3, 3}, draws, padded), second(16, 32, {3, 3}, draws, padded);
+  const nn::Linear out(32 * 4 * 4, 10, draws);
+  Parameters parameters;
+  for (const auto &[name, module] : std::vector<std::pair<std::string, const nn::Module *>>{
+           {"first", &first}, {"second", &second}, {"out", &out}})
+    for (const NamedParameter &each : module->parameters())
+      parameters.push_back({name + "." + each.name, each.parameter});
+  optim::Optimizer optimizer(parameters, optim::adam());
+  std::vector<float> pixels(50 * 64);
+  std::vector<int64_t> labels(50);
+  for (size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = std::sin(float(i));
+  for (size_t i = 0; i < labels.size(); ++i)
+    labels[i] = int64_t(i % 10);
+  const Tensor images = Tensor::from(pixels, {50, 1, 8, 8}), targets = Tensor::from(labels, {50});
+  for (int step = 0; step < 2; ++step) {
+    const Tensor hidden = second(first(images).relu()).relu();
+    optimizer.minimize(crossEntropy(out(maxPool(hidden, {2, 2}).flatten(1)), targets));
+  }
+  const ContextCounters counters = context.counters();
+  RecordProperty("bytes", std::to_string(counters.runBytes));
+  RecordProperty("least", std::to_string(counters.leastRunBytes));
+  EXPECT_GT(counters.leastRunBytes, 1'000'000u);
+  EXPECT_GE(counters.runBytes, counters.leastRunBytes);
+  EXPECT_LE(counters.runBytes, counters.leastRunBytes + counters.leastRunBytes / 10)
+      << counters.runBytes << " bytes, and " << counters.leastRunBytes << " at least";
+}

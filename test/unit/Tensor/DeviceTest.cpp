@@ -1,0 +1,151 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Tensors on several devices of one context.
+//===----------------------------------------------------------------------===//
+#include "TensorFixture.h"
+
+#include "zyx/Runtime/Device.h"
+
+using namespace zyx;
+using namespace zyx::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+/// The first device is the default, to the second one values move and come back.
+using Pair = std::pair<const char *, const char *>;
+class DevicesTest : public testing::TestWithParam<Pair> {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  const std::string here = GetParam().first, there = GetParam().second;
+  Context context{{.device = here}};
+  ContextScope scope{context};
+};
+
+} // namespace
+
+TEST_P(DevicesTest, ValuesMoveAndComeBack) {
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f});
+  EXPECT_EQ(x.device(), here);
+  const Tensor moved = (x + 1).to(there), twice = moved * 2;
+  EXPECT_EQ(moved.device(), there);
+  EXPECT_EQ(twice.device(), there);
+  EXPECT_EQ(context.counters().runs, 0u);
+  const Tensor back = twice.to(here) * x;
+  EXPECT_EQ(back.device(), here);
+  EXPECT_THAT(floats(back), ElementsAre(4, 12, 24));
+  EXPECT_EQ(context.counters().runs, 3u);
+  // What has arrived stays while someone has it.
+  EXPECT_TRUE(moved.isRealized());
+  EXPECT_THAT(floats(moved), ElementsAre(2, 3, 4));
+  EXPECT_EQ(context.counters().runs, 3u);
+  EXPECT_THAT(floats(twice), ElementsAre(4, 6, 8));
+  EXPECT_EQ(x.to(here).device(), here);
+  EXPECT_THAT(floats(x.to(there)), ElementsAre(1, 2, 3));
+}
+
+TEST_P(DevicesTest, OperandsOnTwoDevicesAreRefused) {
+  const Tensor x = Tensor::ones({2, 3}).detach(), y = Tensor::ones({3}).detach().to(there);
+  const std::string places = "operands lie on two devices: f32[2, 3] on '" + here + "' and f32[3] on '" + there +
+                             "'; to() moves one of them";
+  EXPECT_THAT(refusal([&] { x + y; }), HasSubstr("add: " + places));
+  EXPECT_THAT(refusal([&] { matmul(x, y); }), HasSubstr("matmul: " + places));
+  EXPECT_THAT(refusal([&] { const std::vector parts = {x, y.expand({2, 3})}; concat(parts); }),
+              HasSubstr("concat: operands lie on two devices: f32[2, 3] on '" + here + "' and f32[2, 3] on '" + there));
+  EXPECT_THAT(refusal([&] { gradient(x * 2, std::vector{x}, y.expand({2, 3})); }),
+              HasSubstr("gradient: operands lie on two devices"));
+  EXPECT_THAT(refusal([&] { x.to("abacus"); }), HasSubstr("abacus"));
+  EXPECT_THAT(refusal([&] { Tensor().to(there); }), HasSubstr("to: there is no tensor in this place"));
+  EXPECT_THAT(floats((x.to(there) + y).sum({0})), ElementsAre(4, 4, 4));
+}
+
+TEST_P(DevicesTest, OperandsAreMovedWhereThatIsAskedFor) {
+  ContextScope moves(Context({.device = here, .implicitCopies = true}));
+  const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, 4.f}).to(there);
+  EXPECT_EQ((x * y).device(), here);
+  EXPECT_EQ((y * x).device(), there);
+  EXPECT_THAT(floats(x * y + y), ElementsAre(6, 12));
+  EXPECT_THAT(floats(matmul(y, x)), ElementsAre(11));
+}
+
+TEST_P(DevicesTest, ConstantsAreWhereTheyAreNeeded) {
+  const Tensor ones = Tensor::ones({2}), x = Tensor::from({1.f, 2.f}).to(there);
+  EXPECT_EQ(ones.device(), here);
+  EXPECT_EQ((ones + x).device(), there);
+  EXPECT_THAT(floats(ones + 1), ElementsAre(2, 2));
+  ones.realize();
+  // The same constants elsewhere: a value that is here does not bind what others make of it.
+  EXPECT_THAT(floats(Tensor::ones({2}) + x), ElementsAre(2, 3));
+  EXPECT_THAT(floats(Tensor::ones({2}).to(there) + x), ElementsAre(2, 3));
+  const DeviceScope scope(there);
+  EXPECT_EQ(Tensor::zeros({2}).device(), there);
+  const Tensor made = Tensor::from({5.f, 6.f});
+  EXPECT_EQ(made.device(), there);
+  EXPECT_THAT(floats(made + x), ElementsAre(6, 8));
+  {
+    const DeviceScope inner(here);
+    EXPECT_EQ(Tensor::from({5.f}).device(), here);
+    EXPECT_EQ((Tensor::zeros({3}) + 2).realize().device(), here);
+  }
+  EXPECT_EQ(Tensor::zeros({3}).detach().device(), there);
+  EXPECT_THAT(refusal([] { DeviceScope("abacus"); }), HasSubstr("abacus"));
+}
+
+TEST_P(DevicesTest, GradientsGoBackTheSameWay) {
+  const Tensor x = Tensor::from({1.f, 2.f}), w = Tensor::from({3.f, 4.f}).to(there).detach();
+  const Tensor y = ((x * x).to(there) * w).sum();
+  const std::vector<Tensor> g = gradient(y, std::vector{x, w});
+  EXPECT_EQ(g[0].device(), here);
+  EXPECT_EQ(g[1].device(), there);
+  realize(std::vector{y, g[0], g[1]});
+  EXPECT_THAT(floats(g[0]), ElementsAre(6, 16));
+  EXPECT_THAT(floats(g[1]), ElementsAre(1, 4));
+  // A value that arrived does not end gradients.
+  EXPECT_THAT(floats(gradient((x.to(there) * w).sum(), std::vector{x})[0]), ElementsAre(3, 4));
+}
+
+TEST_P(DevicesTest, CapturedFunctionsMoveValues) {
+  const Tensor w = Tensor::from({10.f, 20.f}).to(there).realize();
+  const Jit step([&](std::span<const Tensor> x) {
+    const Tensor product = (x[0] * 2).to(there) * w;
+    return std::vector{product, product.to(here) + x[0], x[0]};
+  });
+  for (float first : {1.f, 5.f}) {
+    const std::vector<Tensor> results = step({Tensor::from({first, 1.f})});
+    EXPECT_EQ(results[0].device(), there);
+    EXPECT_EQ(results[1].device(), here);
+    EXPECT_THAT(floats(results[0]), ElementsAre(20 * first, 40));
+    EXPECT_THAT(floats(results[1]), ElementsAre(21 * first, 41));
+    EXPECT_THAT(floats(results[2]), ElementsAre(first, 1));
+  }
+  EXPECT_EQ(step.numCaptures(), 1u);
+  // Arguments that lie elsewhere are another program.
+  EXPECT_THAT(refusal([&] { step({Tensor::from({1.f, 1.f}).to(there)}); }), HasSubstr("add: operands lie on two devices"));
+  EXPECT_EQ(step.numCaptures(), 1u);
+}
+
+TEST_P(DevicesTest, MemoryIsThatOfTheDevice) {
+  ContextScope limited(Context({.device = here, .memoryLimits = {{there, 1000}}}));
+  const Tensor x = Tensor::from(std::vector<float>(500, 1), {500});
+  EXPECT_THAT(refusal([&] { x.to(there).realize(); }), HasSubstr("1000 bytes"));
+  EXPECT_EQ(x.slice({{0, 10}}).to(there).sum().item<float>(), 10);
+}
+
+TEST(OwnDeviceTest, DevicesOfTheProgram) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  const std::shared_ptr<runtime::Device> own = *runtime::createDevice("cpu", {.threads = 1});
+  const Context context({.device = "cpu:1", .devices = {{"cpu:1", own}}});
+  ContextScope scope(context);
+  const uint64_t before = own->pool()->usage().inUse;
+  const Tensor x = Tensor::from({1.f, 2.f});
+  EXPECT_EQ(own->pool()->usage().inUse, before + 8);
+  EXPECT_EQ(x.device(), "cpu:1");
+  EXPECT_THAT(floats((x + 1).to("cpu") * 2), ElementsAre(4, 6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DevicesTest,
+                         testing::Values(Pair("cpu", "reference"), Pair("reference", "cpu"), Pair("cpu", "c")),
+                         [](const auto &info) { return std::string(info.param.first) + "_" + info.param.second; });
