@@ -113,5 +113,12 @@ TEST_P(PlotTest, WritesFiles) {
   EXPECT_THAT(refusal([&] { plot({y}, base + ".svg"); }), HasSubstr("plot: 'dot -Tsvg' failed: no such language"));
 }
 
+TEST_P(PlotTest, DrawsOneProgramAtATime) {
+  const std::string other = GetParam() == std::string("cpu") ? "reference" : "cpu";
+  const Tensor x = Tensor::from({1.f, 2.f}), y = (x * 2).to(other) * 3;
+  EXPECT_THAT(refusal([&] { plotDot({{y}}, PlotStage::Groups); }),
+              HasSubstr("the tensors are computed by 2 programs, on several devices; one is drawn at a time"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, PlotTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
