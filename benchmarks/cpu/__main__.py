@@ -1,9 +1,7 @@
 """benchmarks/cpu.sh runs this in its virtual environment."""
 import argparse
-import contextlib
 import pathlib
 import re
-import subprocess
 import sys
 
 import numpy
@@ -55,21 +53,6 @@ def commands(options):
 
 def takes_part(name, kind):
     return (kind == "memory") == (name == "triad") or name == "zyx"
-
-
-@contextlib.contextmanager
-def held(command):
-    """Runs a command that keeps others from the machine meanwhile."""
-    if not command:
-        yield
-        return
-    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process.stdout.readline()
-    try:
-        yield
-    finally:
-        process.stdin.close()
-        process.wait()
 
 
 def main():
@@ -129,7 +112,7 @@ def main():
                                                      3 if options.quick else 7)
 
     if not chosen:
-        with held(options.hold):
+        with driver.held(options.hold):
             measure_overheads()
     for threads in map(int, options.threads.split(",")) if chosen else []:
         contenders = driver.Contenders(
@@ -144,7 +127,7 @@ def main():
                 if result := contenders.prepare(workload, options.sample):
                     runs.append(result)
             failed |= len(runs) != len(chosen)
-            with held(options.hold):
+            with driver.held(options.hold):
                 for result in runs:
                     contenders.measure(result, seconds, options.sample)
                     print(report.line(result, threads), file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 All but the one whose turn it is are stopped (SIGSTOP): a thread that spins after its work would take
 the core of the next one.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -17,6 +18,21 @@ import numpy
 import workloads as catalogue
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def held(command):
+    """Runs a command that keeps others from the machine meanwhile."""
+    if not command:
+        yield
+        return
+    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        yield
+    finally:
+        process.stdin.close()
+        process.wait()
 
 
 class Failure(Exception):

@@ -1,13 +1,11 @@
 """benchmarks/steps.sh runs this in its virtual environment."""
 import argparse
-import contextlib
 import json
 import os
 import pathlib
 import shutil
 import statistics
 import struct
-import subprocess
 import sys
 import time
 
@@ -87,21 +85,6 @@ def write(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-@contextlib.contextmanager
-def held(command):
-    """Runs a command that keeps others from the machine meanwhile."""
-    if not command:
-        yield
-        return
-    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process.stdout.readline()
-    try:
-        yield
-    finally:
-        process.stdin.close()
-        process.wait()
-
-
 class Bench:
     def __init__(self, options, log):
         self.options, self.log, self.versions = options, log, {}
@@ -147,7 +130,7 @@ class Bench:
                     continue
                 workers[contender] = worker
                 result["timings"][contender] = {"error": error, "rounds": [], **answer}
-            with held(self.options.hold):
+            with driver.held(self.options.hold):
                 began, rounds, order = time.monotonic(), 0, list(workers)
                 while rounds < 5 or (time.monotonic() - began < self.options.seconds and rounds < 60):
                     for i in range(len(order)):
@@ -181,7 +164,7 @@ class Bench:
         if is_cached:
             once(*more)
         seconds = []
-        with held(None if slow else self.options.hold):
+        with driver.held(None if slow else self.options.hold):
             for _ in range(times):
                 if not is_cached:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -191,7 +174,7 @@ class Bench:
     def build(self):
         worker = self.start("zyx")
         try:
-            with held(self.options.hold):
+            with driver.held(self.options.hold):
                 rounds = [worker.ask(do="build") for _ in range(3 if self.options.quick else 7)]
         finally:
             worker.close()

@@ -69,7 +69,6 @@ private:
     int64_t read = 0;
   };
   bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
-  bool readsWhatIsThere(const std::map<GroupId, Ops> &touched) const;
   unsigned findEndOfPaths(unsigned end) const;
   bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice,
                  std::map<GroupId, Ops> &touched);

@@ -56,6 +56,8 @@ private:
   mlir::FailureOr<Accumulators> emitOwnPieces(Extent extent, Accumulators accs, Body whole, Body partial);
   /// What the threads have, combined: the same in all of them.
   mlir::Value acrossThreads(Combine kind, mlir::Value own);
+  /// A loop that carries `accs`, which may be none.
+  mlir::FailureOr<Accumulators> emitFor(mlir::Value low, mlir::Value high, int64_t step, Accumulators accs, Body body);
   /// The last vector, of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
   mlir::LogicalResult emitInner(Point point);

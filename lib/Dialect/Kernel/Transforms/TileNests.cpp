@@ -226,17 +226,9 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitFrom(Extent low, Extent hi
   });
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces, Accumulators accs, Body body) {
-  if (lanes == 1)
-    return accs;
-  if (pieces.all.constant) {
-    if (*pieces.all.constant == *pieces.vectors.constant)
-      return accs;
-    return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
-  }
-  // At most one round of a loop: the structured way to say "if there is a rest".
-  Value low = t.materialise(pieces.vectors, loc);
-  auto loop = scf::ForOp::create(t.builder, loc, low, pieces.all.value, t.evaluator.constantIndex(lanes, loc), accs);
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitFor(Value low, Value high, int64_t step, Accumulators accs,
+                                                          Body body) {
+  auto loop = scf::ForOp::create(t.builder, loc, low, high, t.evaluator.constantIndex(step, loc), accs);
   OpBuilder::InsertionGuard guard(t.builder);
   if (accs.empty())
     t.builder.setInsertionPointToStart(loop.getBody());
@@ -250,25 +242,26 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces,
   return Accumulators(loop.getResults());
 }
 
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces, Accumulators accs, Body body) {
+  if (lanes == 1)
+    return accs;
+  if (pieces.all.constant) {
+    if (*pieces.all.constant == *pieces.vectors.constant)
+      return accs;
+    return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
+  }
+  // At most one round of a loop: the structured way to say "if there is a rest".
+  Value low = t.materialise(pieces.vectors, loc);
+  return emitFor(low, pieces.all.value, lanes, accs, body);
+}
+
 FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent high, int64_t step, Accumulators accs,
                                                           Body body) {
   if (low.constant && low.constant == high.constant)
     return accs;
   Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
   Value first = t.evaluator.addIndex(t.materialise(low, loc), own, loc);
-  auto loop = scf::ForOp::create(t.builder, loc, first, t.materialise(high, loc),
-                                 t.evaluator.constantIndex(step * t.threads, loc), accs);
-  OpBuilder::InsertionGuard guard(t.builder);
-  if (accs.empty())
-    t.builder.setInsertionPointToStart(loop.getBody());
-  else
-    t.builder.setInsertionPointToEnd(loop.getBody());
-  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
-  if (failed(results))
-    return failure();
-  if (!accs.empty())
-    scf::YieldOp::create(t.builder, loc, *results);
-  return Accumulators(loop.getResults());
+  return emitFor(first, t.materialise(high, loc), step * t.threads, accs, body);
 }
 
 FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwnPieces(Extent extent, Accumulators accs, Body whole,
