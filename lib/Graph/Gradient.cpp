@@ -47,7 +47,7 @@ static std::string describe(const Node &node, const Location &location) {
     text += " " + std::string(toString(static_cast<ScatterKind>(node.attributes.kind)));
   text += " of " + toString(node.type);
   if (!location.file.empty())
-    text += " (" + location.file + ":" + std::to_string(location.line) + ":" +
+    text += " (" + std::string(location.file) + ":" + std::to_string(location.line) + ":" +
             std::to_string(location.column) + ")";
   return text;
 }
@@ -73,11 +73,28 @@ static DType commonFloat(DType a, DType b) {
   return byteSize(a) < byteSize(b) ? b : a;
 }
 
+/// Whether a node is a product of tensors that both are repeated along some dimension, and perhaps cast then.
+static bool isProductOfRepeated(const Graph &graph, NodeId id) {
+  const Node &node = graph.node(id);
+  const auto isRepeated = [&](NodeId operand) {
+    const Node &factor = graph.node(operand);
+    return (factor.op == Op::Cast ? graph.node(factor.operands[0]) : factor).op == Op::Expand;
+  };
+  return node.op == Op::Binary && static_cast<BinaryKind>(node.attributes.kind) == BinaryKind::Mul &&
+         std::ranges::all_of(node.operands, isRepeated);
+}
+
 void GradientPass::give(NodeId id, NodeId gradient) {
   if (!status.isOk())
     return;
   ZYX_ASSERT(needs(id), "a gradient is given to a node that none is wanted of");
   ZYX_ASSERT(shape(id) == shape(gradient), "a gradient has its node's shape");
+  // What is repeated for several products, such as the one input of three linear layers, gets from each of
+  // them a sum of products, which is a contraction; a sum of their sums within is none.
+  const Node &node = graph.node(id);
+  if (node.op == Op::Expand && isProductOfRepeated(graph, gradient) && !isSource(id) && needs(node.operands[0]) &&
+      !(options.isLeaf && options.isLeaf(id)))
+    return differentiateView(*this, Node(node), gradient);
   NodeId &sum = gradients[places.find(id)->second];
   if (sum == noNode) {
     sum = gradient;

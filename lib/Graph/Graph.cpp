@@ -101,16 +101,16 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ hash >> 32;
 }
 
-static uint64_t hashNode(const Node &node) {
-  const Attributes &attributes = node.attributes;
-  uint64_t hash = mix(static_cast<uint64_t>(node.op), attributes.kind);
-  hash = mix(hash, static_cast<uint64_t>(node.type.dtype) | uint64_t(attributes.splat) << 8 |
+static uint64_t hashNode(Op op, const Attributes &attributes, std::span<const NodeId> operands,
+                         const TensorType &type) {
+  uint64_t hash = mix(static_cast<uint64_t>(op), attributes.kind);
+  hash = mix(hash, static_cast<uint64_t>(type.dtype) | uint64_t(attributes.splat) << 8 |
                        uint64_t(attributes.exclusive) << 9 | uint64_t(attributes.reverse) << 10);
-  for (NodeId operand : node.operands)
+  for (NodeId operand : operands)
     hash = mix(hash, operand);
-  for (int64_t extent : node.type.shape)
+  for (int64_t extent : type.shape)
     hash = mix(hash, static_cast<uint64_t>(extent));
-  for (const Extent &extent : node.type.extents)
+  for (const Extent &extent : type.extents)
     hash = mix(hash, std::hash<std::string>()(extent.toString()));
   for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
                            &attributes.interior, &attributes.size, &attributes.stride,
@@ -147,38 +147,72 @@ static void normaliseConstant(Attributes &attributes, const TensorType &type) {
   attributes.splat = true;
 }
 
+/// Those with a kind and nothing else, by kind. They are never destroyed: graphs may live as long as the process.
+static const Attributes *plainAttributes(const Attributes &attributes) {
+  static const std::vector<Attributes> &plain = *[] {
+    auto *all = new std::vector<Attributes>(32);
+    for (size_t kind = 0; kind < all->size(); ++kind)
+      (*all)[kind].kind = static_cast<uint8_t>(kind);
+    return all;
+  }();
+  return attributes.kind < plain.size() && attributes == plain[attributes.kind] ? &plain[attributes.kind] : nullptr;
+}
+
+Node::Node(Op op, Attributes attributes, std::span<const NodeId> operands, TensorType type)
+    : Node(op, plainAttributes(attributes), std::move(attributes), operands, std::move(type)) {}
+Node::Node(Op op, const Attributes *shared, Attributes attributes, std::span<const NodeId> operands, TensorType type)
+    : owned(shared ? nullptr : std::make_shared<const Attributes>(std::move(attributes))), op(op),
+      attributes(shared ? *shared : *owned), operands(operands.begin(), operands.end()), type(std::move(type)) {}
+
 static constexpr NodeId emptySlot = ~NodeId(0);
 
 void Graph::growTable() {
-  table.assign(std::max<size_t>(16, table.size() * 2), emptySlot);
+  table.assign(std::max<size_t>(16, table.size() * 2), {emptySlot, 0});
   for (NodeId id = 0; id < nodes.size(); ++id) {
     size_t slot = hashes[id] & (table.size() - 1);
-    while (table[slot] != emptySlot)
+    while (table[slot].node != emptySlot)
       slot = (slot + 1) & (table.size() - 1);
-    table[slot] = id;
+    table[slot] = {id, static_cast<uint32_t>(hashes[id] >> 32)};
   }
 }
 
-/// The slot of the node that equals `node`, or the empty one where it belongs.
-size_t Graph::slotFor(uint64_t hash, const Node &node) const {
+/// The slot of the node that equals this one, or the empty one where it belongs.
+size_t Graph::slotFor(uint64_t hash, Op op, const Attributes &attributes, std::span<const NodeId> operands,
+                      const TensorType &type) const {
   for (size_t slot = hash & (table.size() - 1);; slot = (slot + 1) & (table.size() - 1)) {
-    const NodeId id = table[slot];
+    const auto [id, upper] = table[slot];
     if (id == emptySlot)
       return slot;
+    if (upper != static_cast<uint32_t>(hash >> 32))
+      continue;
     const Node &other = nodes[id];
-    if (hashes[id] == hash && other.op == node.op && other.operands == node.operands &&
-        other.type == node.type && other.attributes == node.attributes)
+    if (other.op == op && std::ranges::equal(other.operands, operands) && other.type == type &&
+        other.attributes == attributes)
       return slot;
   }
 }
 
 std::optional<NodeId> Graph::otherResult(NodeId id, size_t result) const {
-  Node other = nodes[id];
-  other.attributes.result = static_cast<int64_t>(result);
-  const Graph &body = other.attributes.body.graph();
-  other.type = body.node(body.outputs[result].node).type;
-  const NodeId found = table[slotFor(hashNode(other), other)];
+  const Node &node = nodes[id];
+  Attributes attributes = node.attributes;
+  attributes.result = static_cast<int64_t>(result);
+  const Graph &body = attributes.body.graph();
+  const TensorType &type = body.node(body.outputs[result].node).type;
+  const NodeId found =
+      table[slotFor(hashNode(node.op, attributes, node.operands, type), node.op, attributes, node.operands, type)].node;
   return found == emptySlot ? std::nullopt : std::optional(found);
+}
+
+uint32_t Graph::fileNumber(std::string_view file) {
+  if (file.empty())
+    return 0;
+  // Nearly always the one of the node before.
+  if (latestFile - 1 < files.size() && files[latestFile - 1] == file)
+    return latestFile;
+  const auto [known, isNew] = fileNumbers.try_emplace(std::string(file), static_cast<uint32_t>(files.size() + 1));
+  if (isNew)
+    files.emplace_back(file);
+  return latestFile = known->second;
 }
 
 Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
@@ -201,26 +235,24 @@ Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes at
   if (op == Op::Constant)
     normaliseConstant(attributes, type);
 
-  Node node{op, std::move(attributes), {operands.begin(), operands.end()}, std::move(type)};
-  const uint64_t hash = hashNode(node);
+  const uint64_t hash = hashNode(op, attributes, operands, type);
   // At most half full, so that a probe ends soon.
   if (nodes.size() * 2 >= table.size())
     growTable();
-  NodeId &slot = table[slotFor(hash, node)];
-  if (slot != emptySlot)
-    return slot;
+  Slot &slot = table[slotFor(hash, op, attributes, operands, type)];
+  if (slot.node != emptySlot)
+    return slot.node;
   const auto id = static_cast<NodeId>(nodes.size());
   if (op == Op::Parameter) {
-    const auto [it, inserted] = parameters.try_emplace(node.attributes.name, id);
+    const auto [it, inserted] = parameters.try_emplace(attributes.name, id);
     if (!inserted)
-      return Status::invalidArgument("parameter " + node.attributes.name +
-                                     " is declared twice, as " + toString(nodes[it->second].type) +
-                                     " and as " + toString(node.type));
+      return Status::invalidArgument("parameter " + attributes.name + " is declared twice, as " +
+                                     toString(nodes[it->second].type) + " and as " + toString(type));
   }
-  slot = id;
+  slot = {id, static_cast<uint32_t>(hash >> 32)};
   hashes.push_back(hash);
-  nodes.push_back(std::move(node));
-  locations.push_back(std::move(location));
+  nodes.push_back(Node(op, std::move(attributes), operands, std::move(type)));
+  places.push_back({fileNumber(location.file), location.line, location.column});
   return id;
 }
 

@@ -24,9 +24,10 @@ static constexpr uint32_t noFile = 0;
 std::vector<std::byte> Graph::serialize() const {
   std::vector<std::string_view> files;
   std::unordered_map<std::string_view, uint32_t> fileNumbers{{std::string_view(), noFile}};
-  for (const Location &location : locations)
-    if (fileNumbers.try_emplace(location.file, static_cast<uint32_t>(files.size() + 1)).second)
-      files.push_back(location.file);
+  for (NodeId id = 0; id < nodes.size(); ++id)
+    if (const std::string_view file = location(id).file;
+        fileNumbers.try_emplace(file, static_cast<uint32_t>(files.size() + 1)).second)
+      files.push_back(file);
 
   // Each body once, in the order in which nodes use them; nodes name them by numbers from 1.
   std::vector<const Body *> bodies;
@@ -67,9 +68,10 @@ std::vector<std::byte> Graph::serialize() const {
     body.u64(node.type.extents.size());
     for (const Extent &extent : node.type.extents)
       body.string(extent.toString());
-    body.u32(fileNumbers.at(locations[id].file));
-    body.u32(locations[id].line);
-    body.u32(locations[id].column);
+    const Location where = location(static_cast<NodeId>(id));
+    body.u32(fileNumbers.at(where.file));
+    body.u32(where.line);
+    body.u32(where.column);
   }
   body.u64(inputs.size());
   for (NodeId input : inputs)
@@ -170,8 +172,6 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
   uint32_t numUsed = 0;
 
   const uint64_t numNodes = reader.count("nodes", minAttributeBytes + 34);
-  graph.nodes.reserve(numNodes);
-  graph.locations.reserve(numNodes);
   for (uint64_t id = 0; id < numNodes; ++id) {
     StoredNode stored = readNode(reader);
     ZYX_RETURN_IF_ERROR(reader.status());
@@ -190,8 +190,8 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
     if (stored.file > files.size())
       return corrupt(what + " comes from file " + std::to_string(stored.file) + " of " +
                      std::to_string(files.size()));
-    Location location{stored.file == noFile ? std::string() : files[stored.file - 1], stored.line,
-                      stored.column};
+    const Location location{stored.file == noFile ? std::string_view() : files[stored.file - 1], stored.line,
+                            stored.column};
     TensorType type{*dtype, std::move(stored.shape)};
     if (!stored.extents.empty()) {
       std::vector<Extent> extents;
@@ -209,7 +209,7 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
     }
     const Attributes attributes = stored.attributes;
     const Result<NodeId> added = graph.add(static_cast<Op>(stored.op), stored.operands,
-                                           std::move(stored.attributes), type, std::move(location));
+                                           std::move(stored.attributes), type, location);
     if (!added.isOk())
       return corrupt(what + " is malformed").withCause(added.status());
     if (*added != id)

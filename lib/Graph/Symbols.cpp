@@ -79,7 +79,7 @@ Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inp
 
 static std::string place(const Location &location) {
   return location.file.empty() ? std::string()
-                               : location.file + ":" + std::to_string(location.line) + ":" +
+                               : std::string(location.file) + ":" + std::to_string(location.line) + ":" +
                                      std::to_string(location.column) + ": ";
 }
 
@@ -104,7 +104,7 @@ static Result<Graph> specialiseNodes(const Graph &graph, const Bindings &binding
     std::vector<NodeId> operands;
     for (NodeId operand : node.operands)
       operands.push_back(ids[operand]);
-    const Location &location = graph.location(id);
+    const Location location = graph.location(id);
     const Result<TensorType> type = zyx::specialise(node.type, bindings);
     Result<Attributes> attributes = specialise(node.attributes, bindings);
     const Result<NodeId> added =

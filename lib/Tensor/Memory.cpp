@@ -44,11 +44,11 @@ Status State::explain(const Status &failure, uint16_t device) const {
                      " bytes in " + std::to_string(values.size()) + " values";
   constexpr size_t most = 5;
   for (size_t i = 0; i < std::min(values.size(), most); ++i) {
-    const graph::Location &location = graph.location(values[i].second);
+    const graph::Location location = graph.location(values[i].second);
     text += (i == 0 ? ", the largest of them " : ", ") + zyx::toString(graph.node(values[i].second).type) + " of " +
             std::to_string(values[i].first) + " bytes";
     if (!location.file.empty())
-      text += " from " + location.file + ":" + std::to_string(location.line);
+      text += " from " + std::string(location.file) + ":" + std::to_string(location.line);
   }
   return Status(failure.code(), text).withDevice(failure.device());
 }

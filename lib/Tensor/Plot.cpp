@@ -132,8 +132,8 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
       label += "\n" + io::toString(*shown);
     else if (state.value)
       label += "\n" + std::to_string(state.value->size()) + " bytes are there";
-    if (const graph::Location &place = graph.location(id); !place.file.empty())
-      label += "\n" + place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line);
+    if (const graph::Location place = graph.location(id); !place.file.empty())
+      label += "\n" + std::string(place.file.substr(place.file.rfind('/') + 1)) + ":" + std::to_string(place.line);
     text += "  n" + std::to_string(id) + " [label=" + quoted(label);
     if (state.value)
       text += ", style=filled, fillcolor=\"#dde8f4\"";

@@ -109,17 +109,25 @@ Tensor Tensor::argmin(int64_t dim, bool keep, Place where) const {
   return firstOf(*this, false, dim, keep, "argmin", where);
 }
 
+/// How far elements are below the largest one along a dimension. What is made of it does not depend on where
+/// they are measured from, so that none of its gradients goes through the largest one.
+static Tensor belowLargest(const Tensor &x, int64_t dim, const Place &where) {
+  const Tensor largest = x.max({dim}, true, where);
+  const Tensor constant = makeNode(Op::Bitcast, {largest}, {}, where, largest.type());
+  return Operand(x, where) - Operand(constant, where);
+}
+
 Tensor Tensor::softmax(int64_t dim, Place where) const {
   expectFloat(*this, "softmax", where);
   const Tensor x = wide(*this, where);
-  const Tensor powers = (Operand(x, where) - Operand(x.max({dim}, true, where), where)).exp(where);
+  const Tensor powers = belowLargest(x, dim, where).exp(where);
   return (Operand(powers, where) / Operand(powers.sum({dim}, true, where), where)).cast(dtype(), where);
 }
 
 Tensor Tensor::logSoftmax(int64_t dim, Place where) const {
   expectFloat(*this, "logSoftmax", where);
   const Tensor x = wide(*this, where);
-  const Tensor distance = Operand(x, where) - Operand(x.max({dim}, true, where), where);
+  const Tensor distance = belowLargest(x, dim, where);
   const Tensor total = distance.exp(where).sum({dim}, true, where).log(where);
   return (Operand(distance, where) - Operand(total, where)).cast(dtype(), where);
 }

@@ -5,10 +5,12 @@
 #ifndef ZYX_GRAPH_GRAPH_H
 #define ZYX_GRAPH_GRAPH_H
 
+#include "zyx/Base/ChunkedVector.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Base/Shape.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -131,8 +133,17 @@ struct Attributes {
 };
 
 struct Node {
+  Node(Op op, Attributes attributes, std::span<const NodeId> operands, TensorType type);
+
+private:
+  Node(Op op, const Attributes *shared, Attributes attributes, std::span<const NodeId> operands, TensorType type);
+  /// None where they are shared by all graphs.
+  std::shared_ptr<const Attributes> owned;
+
+public:
   Op op;
-  Attributes attributes;
+  /// Most nodes have no more than a kind: those of one kind share them.
+  const Attributes &attributes;
   std::vector<NodeId> operands;
   TensorType type;
 };
@@ -153,9 +164,10 @@ Result<TensorType> inferType(Op op, const Attributes &attributes,
                              std::span<const TensorType *const> operands,
                              const TensorType &requested);
 
-/// Where a node came from, for diagnostics; no part of its identity.
+/// Where a node came from, for diagnostics; no part of its identity. The name of the file belongs to the
+/// graph whose node's location it is; a graph that is given one makes a copy.
 struct Location {
-  std::string file;
+  std::string_view file;
   uint32_t line = 0, column = 0;
 };
 
@@ -184,7 +196,10 @@ public:
   Result<std::vector<NodeId>> inlineBody(const Body &body, std::span<const NodeId> arguments);
 
   const Node &node(NodeId id) const { return nodes[id]; }
-  const Location &location(NodeId id) const { return locations[id]; }
+  Location location(NodeId id) const {
+    const Place &place = places[id];
+    return {place.file == 0 ? std::string_view() : files[place.file - 1], place.line, place.column};
+  }
   size_t size() const { return nodes.size(); }
 
   /// Inputs are parameter nodes in the order of the entry's arguments; other parameters are bound
@@ -258,14 +273,29 @@ public:
 private:
   /// `depth` counts the bodies around the graph.
   static Result<Graph> deserialize(std::span<const std::byte> bytes, int depth);
-  size_t slotFor(uint64_t hash, const Node &node) const;
+  size_t slotFor(uint64_t hash, Op op, const Attributes &attributes, std::span<const NodeId> operands,
+                 const TensorType &type) const;
   void growTable();
+  uint32_t fileNumber(std::string_view file);
 
-  std::vector<Node> nodes;
-  std::vector<Location> locations;
-  /// Per node its hash, and an open-addressing table of nodes by it; a power of two of slots.
-  std::vector<uint64_t> hashes;
-  std::vector<NodeId> table;
+  ChunkedVector<Node> nodes;
+  /// A location with the number of its file, from 1; 0 is no file.
+  struct Place {
+    uint32_t file = 0, line = 0, column = 0;
+  };
+  ChunkedVector<Place> places;
+  /// A deque, so that names stay where they are.
+  std::deque<std::string> files;
+  std::unordered_map<std::string, uint32_t> fileNumbers;
+  uint32_t latestFile = 0;
+  /// An open-addressing table of nodes by the upper and lower halves of their hashes: the lower one says
+  /// where to begin; a power of two of slots.
+  struct Slot {
+    NodeId node;
+    uint32_t upper;
+  };
+  std::vector<Slot> table;
+  ChunkedVector<uint64_t> hashes;
   std::unordered_map<std::string, NodeId> parameters;
 };
 

@@ -217,6 +217,21 @@ TEST(GradientTest, MatricesHaveGradientsThatAreProductsOfMatrices) {
   }
 }
 
+TEST(GradientTest, OneFactorOfSeveralProductsGetsProductsOfMatricesToo) {
+  Graph g;
+  const NodeId a = *g.parameter("a", {DType::F32, {8, 16}});
+  const NodeId b = *g.parameter("b", {DType::F32, {16, 4}});
+  const NodeId c = *g.parameter("c", {DType::F32, {16, 4}});
+  GradientOptions options;
+  options.seed = *g.parameter("g", {DType::F32, {8, 4}});
+  const NodeId y = *g.binary(BinaryKind::Mul, matmul(g, a, b, true), matmul(g, a, c, true));
+  // No sum of a sum of products.
+  const auto gradients = *gradient(g, y, {{a}}, options);
+  const std::string text = spelling(g, *gradients[0]);
+  EXPECT_EQ(text.find("sum(add("), std::string::npos) << text;
+  EXPECT_NE(text.find("add(sum(mul("), std::string::npos) << text;
+}
+
 TEST(GradientTest, BetweenTwoProductsOfMatricesTheGradientIsNarrow) {
   Graph g;
   const NodeId a = *g.parameter("a", {DType::BF16, {8, 16}});

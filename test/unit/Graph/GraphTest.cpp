@@ -154,6 +154,30 @@ TEST(GraphTest, KeepsTheFirstLocation) {
   EXPECT_EQ(graph.location(x).column, 7u);
 }
 
+TEST(GraphTest, CopiesGrowApart) {
+  Graph graph;
+  NodeId x = *graph.parameter("x", {DType::F32, {4}});
+  for (int i = 0; i < 300; ++i)
+    x = *graph.add(Op::Unary, {{x}}, {}, {}, {"a.mlir", 1, 1});
+  Graph copy = graph, assigned;
+  assigned = copy;
+  const NodeId here = *graph.binary(BinaryKind::Add, x, x), there = *copy.binary(BinaryKind::Mul, x, x);
+  EXPECT_EQ(here, there);
+  EXPECT_NE(graph.node(here).attributes, copy.node(there).attributes);
+  EXPECT_EQ(assigned.size(), 301u);
+  EXPECT_EQ(assigned.location(x).file, "a.mlir");
+  // A node that is there is found in each.
+  EXPECT_EQ(*copy.add(Op::Unary, {{0}}, {}), 1u);
+  EXPECT_EQ(*assigned.binary(BinaryKind::Sub, x, x), 301u);
+  // Names belong to the graph that has the nodes.
+  const std::string_view file = assigned.location(x).file;
+  const Graph moved = std::move(assigned);
+  EXPECT_EQ(moved.location(x).file.data(), file.data());
+  assigned = Graph();
+  const NodeId y = *assigned.parameter("y", {DType::F32, {4}});
+  EXPECT_EQ(assigned.location(*assigned.add(Op::Unary, {{y}}, {}, {}, {"b.mlir", 2, 1})).file, "b.mlir");
+}
+
 TEST(GraphTest, VerifiesInputsAndOutputs) {
   EXPECT_TRUE(example().verify().isOk());
   EXPECT_TRUE(Graph().verify().isOk());

@@ -44,13 +44,13 @@ static graph::Location toPlainLocation(mlir::Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
   if (!place)
     return {};
-  return {place.getFilename().str(), place.getLine(), place.getColumn()};
+  return {std::string_view(place.getFilename().strref()), place.getLine(), place.getColumn()};
 }
 
 static Status refuseAt(mlir::Location location, const llvm::Twine &reason) {
   graph::Location place = toPlainLocation(location);
   std::string where = place.file.empty() ? std::string()
-                                         : place.file + ":" + std::to_string(place.line) + ":" +
+                                         : std::string(place.file) + ":" + std::to_string(place.line) + ":" +
                                                std::to_string(place.column) + ": ";
   return Status::invalidArgument(where + reason.str());
 }
