@@ -49,21 +49,43 @@ struct BodyGradient {
 
 } // namespace
 
+/// Nodes of the same values that are told from these, and that wait for others.
+static std::vector<NodeId> holdApart(GradientEmitter &e, const std::vector<NodeId> &values,
+                                     const std::vector<NodeId> &others) {
+  BodyEmitter body;
+  std::vector<NodeId> operands = values;
+  operands.insert(operands.end(), others.begin(), others.end());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const NodeId input = body.input(e.type(operands[i]));
+    if (i < values.size())
+      body.output(input);
+  }
+  const Result<Body> handsOn = body.finish();
+  if (!handsOn) {
+    e.status = handsOn.status();
+    return values;
+  }
+  return e.check(e.graph.custom(std::string(recomputeName), "", *handsOn, operands), values.size());
+}
+
 static Result<BodyGradient> differentiate(const Body &body, const std::vector<bool> &isWanted,
-                                          const std::vector<bool> &hasGradient) {
+                                          const std::vector<bool> &hasGradient, bool isRecomputed = false) {
   const Graph &from = body.graph();
   BodyEmitter emitter;
   std::vector<NodeId> inputs, targets, seeds, sources;
   for (NodeId input : from.inputs)
     inputs.push_back(emitter.input(from.node(input).type));
+  for (size_t i = 0; i < from.outputs.size(); ++i)
+    if (hasGradient[i])
+      seeds.push_back(emitter.input(from.node(from.outputs[i].node).type));
+  if (isRecomputed)
+    inputs = holdApart(emitter, inputs, seeds);
   const std::vector<NodeId> results =
       emitter.check(emitter.body.inlineBody(body, inputs), from.outputs.size());
   ZYX_RETURN_IF_ERROR(emitter.status);
   for (size_t i = 0; i < results.size(); ++i)
-    if (hasGradient[i]) {
+    if (hasGradient[i])
       targets.push_back(results[i]);
-      seeds.push_back(emitter.input(emitter.type(results[i])));
-    }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (isWanted[i])
       sources.push_back(inputs[i]);
@@ -102,7 +124,8 @@ static void differentiateCustom(GradientPass &p, const Node &node,
     if (gradient)
       arguments.push_back(*gradient);
   }
-  const Result<BodyGradient> body = differentiate(node.attributes.body, isWanted, hasGradient);
+  const Result<BodyGradient> body = differentiate(node.attributes.body, isWanted, hasGradient,
+                                                  node.attributes.name == checkpointName);
   if (!body.isOk())
     return p.refuse(node, body.status().message());
   if (!body->body)

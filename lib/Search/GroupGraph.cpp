@@ -6,9 +6,6 @@
 #include "GroupRules.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
-#include "zyx/Dialect/Graph/IR/PlainTypes.h"
-
-#include <set>
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -205,11 +202,6 @@ void GroupGraph::merge(GroupId first, GroupId second) {
 // Cloning
 //===----------------------------------------------------------------------===//
 
-static int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * zyx::byteSize(*toDType(type.getElementType()));
-}
-
 /// Grows the slice that computes a root until what it reads is stored anyway, or takes less than
 /// the root. Returns false where it becomes too much to compute twice.
 bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
@@ -354,33 +346,4 @@ bool GroupGraph::tryClone(Operation *root) {
     }
   }
   return changed || !rest.empty();
-}
-
-SmallVector<GroupGraph::GroupId> GroupGraph::sort() const {
-  llvm::DenseMap<GroupId, llvm::DenseSet<GroupId>> waitsFor, waiters;
-  // Where the order is free, it is that of the first members in the block.
-  std::set<std::pair<unsigned, GroupId>> ready;
-  auto makeReady = [&](GroupId group) {
-    ready.insert({positions.lookup(members[group].front()), group});
-  };
-  for (GroupId group = 0; group < members.size(); ++group) {
-    for (Operation *op : members[group])
-      for (Operation *producer : getProducers(op))
-        if (!members[group].contains(producer)) {
-          waitsFor[group].insert(getHome(producer));
-          waiters[getHome(producer)].insert(group);
-        }
-    if (!members[group].empty() && !waitsFor.contains(group))
-      makeReady(group);
-  }
-  SmallVector<GroupId> order;
-  while (!ready.empty()) {
-    GroupId group = ready.begin()->second;
-    ready.erase(ready.begin());
-    order.push_back(group);
-    for (GroupId waiter : waiters[group])
-      if (waitsFor[waiter].erase(group); waitsFor[waiter].empty())
-        makeReady(waiter);
-  }
-  return order;
 }

@@ -16,6 +16,7 @@ namespace zyx::search {
 /// What is stored where `value` is returned or read by a loop: behind reshapes of what is computed that
 /// itself, because they show the same bytes; otherwise `value`.
 mlir::Value getStored(mlir::Value value);
+int64_t bytesOf(mlir::Value value);
 
 /// The computing ops of a function, or of the body of a loop, and their groups, before there is IR
 /// for them. Constants, iotas and views are no members; each group gets copies of those it reads. A
@@ -51,7 +52,8 @@ public:
   /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
   /// it, and drops what nobody reads then. To be called when all merging is done.
   bool tryClone(mlir::Operation *root);
-  /// Groups that have members, producers before consumers.
+  /// Groups that have members, producers before consumers. Where that leaves a choice, it is the order of their
+  /// first members in the block, unless less memory is alive at once in another one.
   llvm::SmallVector<GroupId> sort() const;
 
 private:
@@ -75,6 +77,12 @@ private:
   void undo(std::map<GroupId, Ops> &touched);
   bool hasContraction(GroupId group) const;
   void removeUnused(GroupId start, std::map<GroupId, Ops> &touched);
+  struct Uses;
+  /// Of the groups that may come next: the first one; the first of those that free what they make; the one that makes
+  /// least more than it frees.
+  enum class Preference { First, Freeing, Least };
+  std::pair<llvm::SmallVector<GroupId>, int64_t> sort(const Uses &uses, Preference preference) const;
+  mlir::Value getBuffer(mlir::Value value) const;
 
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;

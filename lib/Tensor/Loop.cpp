@@ -9,23 +9,6 @@
 using namespace zyx;
 using namespace zyx::detail;
 
-/// What only tells how an operand is read: it fuses into what reads it, where it would be a copy of a value if it stood
-/// outside of the loop.
-static bool isView(Op op) {
-  switch (op) {
-  case Op::Reshape:
-  case Op::Expand:
-  case Op::Permute:
-  case Op::Flip:
-  case Op::Pad:
-  case Op::Window:
-  case Op::Cast:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// What depends on the placeholders becomes the body, with the constants and nameless views that it needs; values that
 /// it reads besides are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop
 /// that is built again is the same one.
@@ -91,14 +74,9 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
   for (const Tensor &operand : operands)
     outside.push_back(nodeOf(operand));
   // Of what somebody has a handle, a gradient may be asked for: the loop reads that and not what is behind it.
-  std::vector<bool> isFree(slots.size()), isHeld(graph.size());
-  for (uint32_t slot : freeSlots)
-    isFree[slot] = true;
-  for (size_t slot = 0; slot < slots.size(); ++slot)
-    if (!isFree[slot])
-      isHeld[slots[slot]] = true;
+  const std::vector<bool> isHeld = heldNodes();
   auto isInside = [&](NodeId id) {
-    return !states[id].value && (states[id].isConstant || (isView(graph.node(id).op) && !isHeld[id]));
+    return !states[id].value && (states[id].isConstant || (isLoadView(graph.node(id).op) && !isHeld[id]));
   };
   walk(
       [&](NodeId id) {

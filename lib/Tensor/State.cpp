@@ -226,6 +226,31 @@ Status State::bringTogetherLocked(std::span<NodeId> nodes, std::string_view func
 // Nodes
 //===----------------------------------------------------------------------===//
 
+std::vector<bool> State::heldNodes() const {
+  std::vector<bool> isFree(slots.size()), isHeld(graph.size());
+  for (uint32_t slot : freeSlots)
+    isFree[slot] = true;
+  for (size_t slot = 0; slot < slots.size(); ++slot)
+    if (!isFree[slot])
+      isHeld[slots[slot]] = true;
+  return isHeld;
+}
+
+bool State::isLoadView(Op op) {
+  switch (op) {
+  case Op::Reshape:
+  case Op::Expand:
+  case Op::Permute:
+  case Op::Flip:
+  case Op::Pad:
+  case Op::Window:
+  case Op::Cast:
+    return true;
+  default:
+    return false;
+  }
+}
+
 void State::growStates() {
   for (NodeId id = static_cast<NodeId>(states.size()); id < graph.size(); ++id) {
     const graph::Node &node = graph.node(id);
@@ -449,6 +474,7 @@ Status State::compact() {
     std::erase_if(flight.targets, [&](auto &target) { return move(target.first); });
   graph = std::move(fresh);
   states = std::move(freshStates);
+  ++compactions;
   return Status::ok();
 }
 

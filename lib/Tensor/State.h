@@ -130,6 +130,16 @@ public:
                                    std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                    const Place &where);
 
+  /// Where a function begins whose results become a checkpoint.
+  struct Mark {
+    size_t nodes = 0;
+    uint64_t compactions = 0;
+  };
+  Mark mark();
+  /// The results as those of one op that computes them from the inputs and what was there at the mark.
+  Result<std::vector<Tensor>> checkpoint(const Mark &mark, std::span<const Tensor> inputs,
+                                         std::span<const Tensor> results, const Place &where);
+
   void beginProfile(std::shared_ptr<ProfileLog> log);
   void endProfile(const std::shared_ptr<ProfileLog> &log);
   /// Of the device, measured once.
@@ -182,6 +192,11 @@ private:
   };
   class Scheduler;
 
+  /// Of all nodes, whether somebody has a handle.
+  std::vector<bool> heldNodes() const;
+  /// Whether an op only tells how an operand is read: it fuses into what reads it, where it would be a copy of a value
+  /// if it stood outside of what reads stored values, as loops do.
+  static bool isLoadView(Op op);
   NodeId nodeOf(const Tensor &tensor) const { return slots[handleOf(tensor)->slot]; }
   Status checkMine(std::span<const Tensor> tensors) const;
   Tensor makeTensor(NodeId node);
@@ -246,7 +261,7 @@ private:
   std::vector<NodeState> states;
   std::vector<NodeId> slots;
   std::vector<uint32_t> freeSlots;
-  uint64_t numLive = 0, numLeaves = 0;
+  uint64_t numLive = 0, numLeaves = 0, compactions = 0;
   unsigned tapes = 0;
   /// Realized while a tape lived.
   std::vector<NodeId> taped;

@@ -25,6 +25,13 @@ struct GradientOptions {
   std::function<void(NodeId)> onEmit;
 };
 
+/// A custom op of this name is a checkpoint: of its body nothing is kept for the gradient but its operands, from which
+/// it is computed again, once the gradients of its results are there.
+inline constexpr std::string_view checkpointName = "zyx.checkpoint";
+/// A custom op of this name hands on its first operands. The gradient of a checkpoint computes from its results,
+/// which are other nodes than its operands, and come behind the others of these.
+inline constexpr std::string_view recomputeName = "zyx.recompute";
+
 /// Whether a gradient flows from the node to its operand of this number. Both are floats, and the op
 /// is none that is constant almost everywhere.
 bool isDifferentiable(const Graph &graph, NodeId node, size_t operand);

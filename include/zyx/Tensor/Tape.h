@@ -35,6 +35,15 @@ std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sourc
 std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
                              Place where = Place::current());
 
+/// What a function makes of tensors, as a checkpoint: a gradient through it keeps the inputs, and what else the function
+/// reads, and computes all that lies between them and the results again. So a step needs less memory and more time; its
+/// values are the same, and so are random numbers, which follow from their seeds. A checkpoint may lie in another
+/// one. Results that do not depend on the inputs are what the function returned.
+std::vector<Tensor> checkpoint(const std::function<std::vector<Tensor>(std::span<const Tensor>)> &function,
+                               std::span<const Tensor> inputs, Place where = Place::current());
+Tensor checkpoint(const std::function<Tensor(const Tensor &)> &function, const Tensor &input,
+                  Place where = Place::current());
+
 } // namespace zyx
 
 #endif // ZYX_TENSOR_TAPE_H

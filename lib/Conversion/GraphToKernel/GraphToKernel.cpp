@@ -222,19 +222,32 @@ void Planner::createCopy(Location loc, Value from, Value to) {
                        ValueRange());
 }
 
-/// A loop of the host. What it carries lies in the buffers of its results.
+/// A loop of the host. What it carries lies in the buffers of its results; what the body hands on as it is
+/// stays where it was. A body that hands on everything is no loop, only an order.
 LogicalResult Planner::repeat(LoopOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = loop.getLoc();
   Block &block = loop.getBlock();
   SmallVector<Value> carried;
-  for (auto [result, initial] : llvm::zip_equal(loop.getResults(), loop.getInitial())) {
+  bool isLoop = false;
+  for (auto [result, initial, argument, next] :
+       llvm::zip_equal(loop.getResults(), loop.getInitial(),
+                       block.getArguments().slice(1, loop.getInitial().size()),
+                       block.getTerminator()->getOperands())) {
     Value &buffer = buffers[result];
+    isLoop |= next != argument;
+    Value first = buffers.lookup(getRoot(initial));
+    if (!buffer && next == argument) {
+      carried.push_back(buffer = first);
+      continue;
+    }
     if (!buffer)
       buffer = createAlloc(loc, result.getType());
     carried.push_back(buffer);
-    createCopy(loc, buffers.lookup(getRoot(initial)), buffer);
+    createCopy(loc, first, buffer);
   }
+  if (!isLoop)
+    return success();
   SmallVector<Value> inside = carried;
   for (Value invariant : loop.getInvariants())
     inside.push_back(buffers.lookup(getRoot(invariant)));

@@ -49,6 +49,39 @@ func.func @swap(%a: tensor<4xf32>, %b: tensor<4xf32>)
   return %l#0, %l#1, %l#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// What is handed on as it is stays where it was; where that is everything, there is no loop. What reads the result
+// still comes behind what the loop waits for.
+// CHECK-LABEL: plan.func @order
+// CHECK-SAME: (%[[X:.*]]: !plan.buffer<f32[4]> {plan.input = "arg0"}, %[[Y:[^:]*]]: !plan.buffer<f32[4]> {plan.output = "result0"}
+// CHECK: plan.launch @order_0 ins(%[[X]] : {{.*}}) outs(%[[G:.*]] :
+// CHECK-NOT: plan.copy
+// CHECK-NOT: plan.loop
+// CHECK: plan.launch @order_1 ins(%[[X]] : {{.*}}) outs(%[[Y]] :
+func.func @order(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.unary exp %x : tensor<4xf32>
+  %1 = graph.loop(%i to 1) carry(%p = %x : tensor<4xf32>) with(%g = %0 : tensor<4xf32>) {
+    graph.yield %p : tensor<4xf32>
+  }
+  %2 = graph.unary neg %1 : tensor<4xf32>
+  return %2, %0 : tensor<4xf32>, tensor<4xf32>
+}
+
+// Beside what changes, too.
+// CHECK-LABEL: plan.func @kept
+// CHECK: plan.copy %{{.*}} to %[[C:.*]] :
+// CHECK-NOT: plan.copy
+// CHECK: plan.loop trips 3 {
+// CHECK: plan.launch @kept_0 ins(%[[C]], %[[B:[^ ]*]] :
+// CHECK: plan.launch @kept_1 ins(%[[B]] :
+func.func @kept(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %l:2 = graph.loop(%i to 3) carry(%p = %a : tensor<4xf32>, %q = %b : tensor<4xf32>) {
+    %0 = graph.binary add %p, %q : tensor<4xf32>
+    graph.yield %0, %q : tensor<4xf32>, tensor<4xf32>
+  }
+  %1 = graph.unary neg %l#1 : tensor<4xf32>
+  return %l#0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
 // A loop in a loop starts from what the outer one has.
 // CHECK-LABEL: plan.func @nested
 // CHECK: plan.loop trips 3 {

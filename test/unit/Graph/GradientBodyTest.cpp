@@ -165,6 +165,55 @@ TEST(GradientBodyTest, CustomIsTheDifferenceOfItsBody) {
   EXPECT_FALSE((*gradient(g, *g.otherResult(y, 1), {{x}}, options))[0]);
 }
 
+TEST(GradientBodyTest, CheckpointsAreComputedAgain) {
+  // (a, b) -> (exp(a) * b, sin(b))
+  Graph body;
+  const TensorType row{DType::F64, {3}};
+  body.inputs = {*body.parameter("a", row), *body.parameter("b", row)};
+  body.outputs = {{"y", *body.binary(BinaryKind::Mul, *body.unary(UnaryKind::Exp, body.inputs[0]),
+                                     body.inputs[1])},
+                  {"z", *body.unary(UnaryKind::Sin, body.inputs[1])}};
+  const Body both = *Body::create(body);
+  Random random(47);
+  // Twice, and one in the other.
+  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+    const std::vector<NodeId> first = *g.custom(std::string(checkpointName), "", both, {{x[0], x[1]}});
+    const std::vector<NodeId> second = *g.custom(std::string(checkpointName), "", both, {{first[1], first[0]}});
+    return *g.binary(BinaryKind::Mul, second[0], second[1]);
+  }, {random.values({3}), random.values({3})});
+  Graph outer;
+  outer.inputs = {*outer.parameter("a", row)};
+  outer.outputs = {{"y", (*outer.custom(std::string(checkpointName), "", both,
+                                        {{outer.inputs[0], *outer.unary(UnaryKind::Cos, outer.inputs[0])}}))[0]}};
+  const Body nested = *Body::create(outer);
+  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
+    return (*g.custom(std::string(checkpointName), "", nested, x))[0];
+  }, {random.values({3})});
+
+  // What is recomputed waits for the gradient that comes in, and is told from what was.
+  TestGraph g;
+  const NodeId x = g.input(vector({0, 1, 2})), w = g.input(vector({3, 4, 5})), seed = g.input(vector({1, 2, 3}));
+  const NodeId forward = *g.unary(UnaryKind::Exp, x);
+  const NodeId y = (*g.custom(std::string(checkpointName), "", both, {{x, w}}))[0];
+  GradientOptions options;
+  options.seed = seed;
+  const NodeId dw = *(*gradient(g, y, {{w}}, options))[0];
+  EXPECT_EQ(g.run(dw), g.run(*g.binary(BinaryKind::Mul, seed, forward)));
+  g.outputs = {{"dw", dw}};
+  int again = 0;
+  for (NodeId id : g.reachable()) {
+    EXPECT_NE(id, forward);
+    if (g.node(id).op != Op::Unary)
+      continue;
+    const Node &held = g.node(g.node(id).operands[0]);
+    ASSERT_EQ(held.op, Op::Custom);
+    EXPECT_EQ(held.attributes.name, recomputeName);
+    EXPECT_EQ(held.operands, (std::vector<NodeId>{x, w, seed}));
+    ++again;
+  }
+  EXPECT_EQ(again, 1);
+}
+
 TEST(GradientBodyTest, RefusalsInBodiesAreRefused) {
   Graph body;
   body.inputs = {*body.parameter("a", {DType::F64, {2}})};

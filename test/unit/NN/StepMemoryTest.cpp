@@ -2,7 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// The training step of examples/digits-train.cpp beside the memory that it must have.
+// The training step of examples/digits-train.cpp beside the memory that it must have, and that of a transformer
+// with checkpoints beside what it takes without.
 //===----------------------------------------------------------------------===//
 #include "../Tensor/TensorFixture.h"
 
@@ -49,4 +50,29 @@ TEST_F(StepMemoryTest, IsNearTheLeast) {
   EXPECT_GE(counters.runBytes, counters.leastRunBytes);
   EXPECT_LE(counters.runBytes, counters.leastRunBytes + counters.leastRunBytes / 10)
       << counters.runBytes << " bytes, and " << counters.leastRunBytes << " at least";
+}
+
+/// What a step of 4 blocks has at the most, besides values that are there before.
+static uint64_t transformerPeak(bool isCheckpoint) {
+  const Context context({.device = "cpu"});
+  const ContextScope scope(context);
+  nn::Draws draws(2);
+  nn::TransformerEncoder encoder(4, 32, {.heads = 2, .causal = true}, draws);
+  optim::Optimizer optimizer(encoder.parameters(), optim::sgd());
+  const Tensor x = draws.uniform({4, 64, 32}, -1, 1).realize();
+  Tensor y = x;
+  for (const nn::TransformerBlock &block : encoder.blocks)
+    y = isCheckpoint ? checkpoint([&](const Tensor &rows) { return block(rows); }, y) : block(y);
+  const uint64_t before = context.counters().valueBytes;
+  const Tensor error = encoder.norm(y) - x;
+  optimizer.minimize((error * error).mean());
+  context.sync();
+  return context.counters().peakBytes - before;
+}
+
+TEST_F(StepMemoryTest, OfATransformerFallsWithCheckpoints) {
+  const uint64_t plain = transformerPeak(false), least = transformerPeak(true);
+  RecordProperty("plain", std::to_string(plain));
+  RecordProperty("checkpoints", std::to_string(least));
+  EXPECT_LT(2 * least, plain);
 }

@@ -186,7 +186,7 @@ TEST(FunctionTables, HaveEveryFunction) {
   const std::string tables = readBytes(ZYX_SOURCE "/docs/tensor-functions.md");
   const std::regex declaration("\\n(?:std::)?[A-Za-z][\\w<>]* (\\w+)\\(");
   for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing", "Linalg",
-                                  "Loop", "Losses", "Random", "Selection", "Sorting"}) {
+                                  "Loop", "Losses", "Random", "Selection", "Sorting", "Tape"}) {
     const std::string text = readBytes(ZYX_SOURCE "/include/zyx/Tensor/" + header + ".h");
     int count = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), declaration), end; match != end; ++match, ++count)

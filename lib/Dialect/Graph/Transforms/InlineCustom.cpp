@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
+#include "zyx/Graph/Gradient.h"
 
 namespace zyx::graph::ir {
 #define GEN_PASS_DEF_INLINECUSTOMPASS
@@ -11,6 +12,7 @@ namespace zyx::graph::ir {
 } // namespace zyx::graph::ir
 
 using namespace mlir;
+using namespace zyx;
 using namespace zyx::graph::ir;
 
 namespace {
@@ -33,10 +35,38 @@ static void inlineBody(CustomOp op) {
   op.erase();
 }
 
+/// What a checkpoint is recomputed from: a loop of one trip that hands on its operands. No pass looks through
+/// a loop, so that what is computed from its results is not taken for what was computed before.
+static void holdApart(CustomOp op) {
+  OpBuilder builder(op);
+  const auto numHeld = op.getNumResults();
+  auto loop = LoopOp::create(builder, op.getLoc(), op.getResultTypes(), builder.getI64IntegerAttr(1), Value(),
+                             op.getInputs().take_front(numHeld), op.getInputs().drop_front(numHeld));
+  Block &block = loop.getBody().emplaceBlock();
+  block.addArgument(RankedTensorType::get({}, builder.getI64Type()), op.getLoc());
+  for (Value input : op.getInputs())
+    block.addArgument(input.getType(), op.getLoc());
+  builder.setInsertionPointToEnd(&block);
+  YieldOp::create(builder, op.getLoc(), block.getArguments().slice(1, numHeld));
+  op->replaceAllUsesWith(loop.getResults());
+  op.erase();
+}
+
+/// Hands on its first operands.
+static bool isRecompute(CustomOp op) {
+  return op.getName() == StringRef(graph::recomputeName) && op.getNumResults() <= op.getInputs().size() &&
+         llvm::equal(op.getBlock().getTerminator()->getOperands(),
+                     op.getBlock().getArguments().take_front(op.getNumResults()));
+}
+
 void InlineCustom::runOnOperation() {
   // Inner ones come first, so that each is moved once for every op around it.
   getOperation().walk([&](CustomOp op) {
-    if (!llvm::is_contained(keep, op.getName().str()))
+    if (llvm::is_contained(keep, op.getName().str()))
+      return;
+    if (isRecompute(op))
+      holdApart(op);
+    else
       inlineBody(op);
   });
 }

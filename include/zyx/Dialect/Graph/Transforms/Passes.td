@@ -13,6 +13,10 @@ def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
     The body of a `graph.custom` takes the place of the op, in the bodies of loops as well. Those of
     the names in `keep` stay: there is an implementation of them.
 
+    `zyx.recompute`, which hands on its first operands (docs/gradients.md, checkpoints), becomes a loop of one
+    trip that does so: what is computed from its results is another value than what was computed from its
+    operands, and comes behind all of them.
+
     ```mlir
     %y = graph.custom "double"(%p = %x : tensor<4xf32>) -> tensor<4xf32> {
       %0 = graph.binary add %p, %p : tensor<4xf32>
