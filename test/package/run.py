@@ -1,6 +1,7 @@
 """Installs a build into a folder, then configures, builds and runs a project outside of it."""
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,9 @@ with tempfile.TemporaryDirectory() as name:
     # Where it was installed must not matter.
     (folder / "first").rename(folder / "moved")
     shutil.copytree(pathlib.Path(__file__).parent, folder / "source")
+    # The program that the README shows.
+    readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
+    (folder / "source" / "readme.cpp").write_text(readme.split("```cpp\n")[1].split("```")[0])
     run(options.cmake, "-S", folder / "source", "-B", folder / "build", "-G", options.generator,
         f"-DCMAKE_C_COMPILER={options.compiler}", f"-DCMAKE_CXX_COMPILER={options.cxx_compiler}",
         f"-DCMAKE_PREFIX_PATH={folder / 'moved'}")
@@ -34,6 +38,9 @@ with tempfile.TemporaryDirectory() as name:
     # One of C++ opens the compiler where the package lies, or says that it did not find it.
     output = run(folder / "build" / "tensors", folder / "line.safetensors")
     assert output == "1.00 0.00 3.00 2.00\n", output
+    shown = re.findall(r"-?\d+\.\d*", run(folder / "build" / "readme"))
+    learned = [float(number) for number in shown]
+    assert len(learned) == 3 and all(abs(a - b) < 0.01 for a, b in zip(learned, (2, -1, 1))), shown
     compiler = folder / "moved/lib/libZyxCompiler.so"
     compiler.rename(folder / "elsewhere.so")
     lost = subprocess.run([folder / "build" / "tensors", folder / "line.safetensors"], timeout=120, text=True,
