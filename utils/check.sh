@@ -20,6 +20,8 @@ folder=$zyx_root/build/$preset
 # LLVM's headers poison memory of their allocators, which its library, built without the sanitizer,
 # then hands out.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0}
+# Undefined behaviour ends a test, as a bad access does.
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 # Nor are the guards of its function-local statics seen by the thread sanitizer.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$zyx_root/test/tsan-llvm.supp}
 began=$SECONDS passed=0 failed=0

@@ -32,7 +32,7 @@ constexpr int64_t programElements = 4096;
 constexpr int64_t enoughPrograms = 16;
 constexpr int64_t rowsPerBlock = 256;
 /// Elements of a window that is combined for each element of a result.
-constexpr int64_t mostWindowElements = 64;
+constexpr uint64_t mostWindowElements = 64;
 /// Scores that an attention has at a time: with them, queries and results stay in the first caches.
 constexpr int64_t attentionQueries = 64, attentionKeys = 64;
 /// The same of a single query.
@@ -335,10 +335,10 @@ private:
 
   /// Whether few elements are combined into each of the result's, and some are read for several of them.
   bool combinesWindows() {
-    int64_t combined = 1;
+    uint64_t combined = 1;
     for (Axis axis = 0; axis < axes.size(); ++axis)
       if (axes.isCombined(axis))
-        combined *= axes.extent(axis);
+        combined = llvm::SaturatingMultiply(combined, uint64_t(axes.extent(axis)));
     return combined <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
              MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
              int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();

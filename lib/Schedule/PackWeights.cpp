@@ -215,7 +215,8 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
   // A program reads and writes whole lines, of few pages.
   constexpr int64_t rowsPerProgram = 64;
   SmallVector<Attribute> steps;
-  for (auto [dim, tile] : llvm::enumerate(ArrayRef<int64_t>{1, 1, rowsPerProgram}))
+  constexpr int64_t tiles[] = {1, 1, rowsPerProgram};
+  for (auto [dim, tile] : llvm::enumerate(tiles))
     if (tile < shape[dim])
       steps.push_back(GridStepAttr::get(func.getContext(), builder.getStringAttr(axes[dim]), tile));
   pack.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));

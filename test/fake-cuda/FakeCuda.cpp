@@ -4,42 +4,54 @@
 //===----------------------------------------------------------------------===//
 #include "FakeCuda.h"
 
+#include "../../lib/Runtime/Devices/Cuda/Driver.h"
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+using namespace zyx::runtime::cuda;
+
+namespace zyx::runtime::cuda {
+struct ContextTag {};
+struct MemoryPoolTag {};
+struct EventTag {
+  std::chrono::steady_clock::time_point time;
+};
+struct StreamTag {
+  std::vector<std::function<void()>> work;
+};
+struct FunctionTag {
+  std::string name;
+};
+struct ModuleTag {
+  std::map<std::string, FunctionTag> functions;
+};
+} // namespace zyx::runtime::cuda
 
 namespace {
 
 constexpr int success = 0, invalid = 1, outOfMemory = 2, badImage = 218, notFound = 500, illegalAddress = 700,
               outOfResources = 701;
 
-struct FakeEvent {
-  std::chrono::steady_clock::time_point time;
-};
-struct FakeStream {
-  std::vector<std::function<void()>> work;
-};
-struct FakeFunction {
-  std::string name;
-};
-struct FakeModule {
-  std::map<std::string, FakeFunction> functions;
-};
-
 struct State {
   FakeCuda facts;
   std::recursive_mutex mutex;
   int lost = 0;
+  ContextTag context;
+  MemoryPoolTag pool;
   struct Block {
     size_t size;
-    int shift;
+    std::shared_ptr<void> owner;
   };
+  /// What was given out, until it is given back; a lost device keeps it to its end.
   std::map<uint64_t, Block> memory;
 };
 
@@ -58,7 +70,7 @@ struct Call {
 /// Counts down, and is true once.
 bool strikes(int &counter) { return counter > 0 && --counter == 0; }
 
-void wait(FakeStream *stream) {
+void wait(Stream stream) {
   if (state().facts.slowness)
     std::this_thread::sleep_for(std::chrono::milliseconds(state().facts.slowness));
   std::vector<std::function<void()>> work;
@@ -82,12 +94,12 @@ bool isAlive(uint64_t address, size_t size) {
   return address + size <= found->first + found->second.size;
 }
 
-int enqueue(void *stream, std::function<void()> work) {
-  static_cast<FakeStream *>(stream)->work.push_back(std::move(work));
+int enqueue(Stream stream, std::function<void()> work) {
+  stream->work.push_back(std::move(work));
   return success;
 }
 
-template <typename T> int fill(uint64_t to, T value, size_t count, void *stream) {
+template <typename T> int fill(uint64_t to, T value, size_t count, Stream stream) {
   Call call;
   if (call.code())
     return call.code();
@@ -102,6 +114,11 @@ template <typename T> int fill(uint64_t to, T value, size_t count, void *stream)
 } // namespace
 
 extern "C" {
+
+// With the types by which they are called.
+#define ZYX_DECLARE(member, symbol, parameters) Code symbol parameters;
+ZYX_CUDA_FUNCTIONS(ZYX_DECLARE)
+#undef ZYX_DECLARE
 
 FakeCuda *zyxFakeCuda() { return &state().facts; }
 void zyxFakeCudaReset() {
@@ -155,20 +172,20 @@ int cuDeviceTotalMem_v2(size_t *bytes, int) {
   *bytes = state().facts.memoryBytes;
   return success;
 }
-int cuDeviceGetDefaultMemPool(void **pool, int) {
-  *pool = &state();
+int cuDeviceGetDefaultMemPool(MemoryPoolHandle *pool, int) {
+  *pool = &state().pool;
   return success;
 }
-int cuMemPoolSetAttribute(void *, int, void *) { return success; }
-int cuMemPoolTrimTo(void *, size_t) {
+int cuMemPoolSetAttribute(MemoryPoolHandle, int, void *) { return success; }
+int cuMemPoolTrimTo(MemoryPoolHandle, size_t) {
   Call call;
   ++state().facts.trims;
   return call.code();
 }
-int cuDevicePrimaryCtxRetain(void **context, int) {
+int cuDevicePrimaryCtxRetain(Context *context, int) {
   Call call;
   ++state().facts.contexts;
-  *context = &state();
+  *context = &state().context;
   return success;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
@@ -176,58 +193,56 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   --state().facts.contexts;
   return success;
 }
-int cuCtxSetCurrent(void *) { return success; }
-int cuStreamCreate(void **stream, unsigned) {
+int cuCtxSetCurrent(Context) { return success; }
+int cuStreamCreate(Stream *stream, unsigned) {
   Call call;
   ++state().facts.streams;
-  *stream = new FakeStream;
+  *stream = new StreamTag;
   return call.code();
 }
-int cuStreamDestroy_v2(void *stream) {
+int cuStreamDestroy_v2(Stream stream) {
   Call call;
   --state().facts.streams;
-  delete static_cast<FakeStream *>(stream);
+  delete stream;
   return success;
 }
-int cuStreamSynchronize(void *stream) {
+int cuStreamSynchronize(Stream stream) {
   Call call;
-  wait(static_cast<FakeStream *>(stream));
+  wait(stream);
   return call.code();
 }
-int cuEventCreate(void **event, unsigned) {
+int cuEventCreate(Event *event, unsigned) {
   Call call;
   ++state().facts.events;
-  *event = new FakeEvent;
+  *event = new EventTag;
   return call.code();
 }
-int cuEventDestroy_v2(void *event) {
+int cuEventDestroy_v2(Event event) {
   Call call;
   --state().facts.events;
-  delete static_cast<FakeEvent *>(event);
+  delete event;
   return success;
 }
 /// The stream on which it was recorded last comes with it: there is one stream in all.
-static FakeStream *recorded = nullptr;
-int cuEventRecord(void *event, void *stream) {
+static Stream recorded = nullptr;
+int cuEventRecord(Event event, Stream stream) {
   Call call;
-  recorded = static_cast<FakeStream *>(stream);
+  recorded = stream;
   if (call.code())
     return call.code();
-  return enqueue(stream, [=] { static_cast<FakeEvent *>(event)->time = std::chrono::steady_clock::now(); });
+  return enqueue(stream, [=] { event->time = std::chrono::steady_clock::now(); });
 }
-int cuEventSynchronize(void *) {
+int cuEventSynchronize(Event) {
   Call call;
   wait(recorded);
   return call.code();
 }
-int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+int cuEventElapsedTime(float *milliseconds, Event begin, Event end) {
   Call call;
-  *milliseconds = std::chrono::duration<float, std::milli>(static_cast<FakeEvent *>(end)->time -
-                                                           static_cast<FakeEvent *>(begin)->time)
-                      .count();
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
   return call.code();
 }
-int cuMemAllocAsync(uint64_t *address, size_t size, void *) {
+int cuMemAllocAsync(uint64_t *address, size_t size, Stream) {
   Call call;
   if (call.code())
     return call.code();
@@ -236,16 +251,16 @@ int cuMemAllocAsync(uint64_t *address, size_t size, void *) {
   void *memory = nullptr;
   if (::posix_memalign(&memory, 256, (size + 511) / 256 * 256) != 0)
     return outOfMemory;
-  const int shift = state().facts.shift;
-  memory = static_cast<char *>(memory) + shift;
+  const std::shared_ptr<void> owner(memory, std::free);
+  memory = static_cast<char *>(memory) + state().facts.shift;
   // Nobody may rely on what is there.
   std::memset(memory, 0xa5, size);
   *address = reinterpret_cast<uint64_t>(memory);
-  state().memory[*address] = {size, shift};
+  state().memory[*address] = {size, owner};
   ++state().facts.allocations;
   return success;
 }
-int cuMemFreeAsync(uint64_t address, void *stream) {
+int cuMemFreeAsync(uint64_t address, Stream stream) {
   Call call;
   if (call.code())
     return call.code();
@@ -253,9 +268,10 @@ int cuMemFreeAsync(uint64_t address, void *stream) {
   if (found == state().memory.end())
     return invalid;
   --state().facts.allocations;
-  const uint64_t begin = address - found->second.shift;
+  // It goes with the work that stands in the stream.
+  const std::shared_ptr<void> owner = found->second.owner;
   state().memory.erase(found);
-  return enqueue(stream, [=] { std::free(reinterpret_cast<void *>(begin)); });
+  return enqueue(stream, [owner] {});
 }
 int cuMemHostAlloc(void **memory, size_t size, unsigned) {
   Call call;
@@ -271,7 +287,7 @@ int cuMemFreeHost(void *memory) {
   std::free(memory);
   return success;
 }
-static int copyLater(void *to, const void *from, size_t size, uint64_t onDevice, void *stream) {
+static int copyLater(void *to, const void *from, size_t size, uint64_t onDevice, Stream stream) {
   Call call;
   if (call.code())
     return call.code();
@@ -279,33 +295,33 @@ static int copyLater(void *to, const void *from, size_t size, uint64_t onDevice,
     return invalid;
   return enqueue(stream, [=] { std::memcpy(to, from, size); });
 }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream) {
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream stream) {
   return copyLater(reinterpret_cast<void *>(to), from, size, to, stream);
 }
-int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream) {
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream stream) {
   return copyLater(to, reinterpret_cast<const void *>(from), size, from, stream);
 }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, Stream stream) {
   if (to < from + size && from < to + size)
     return invalid;
   return copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, from, stream);
 }
-int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, void *stream) {
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, Stream stream) {
   return fill(to, value, count, stream);
 }
-int cuMemsetD16Async(uint64_t to, unsigned short value, size_t count, void *stream) {
+int cuMemsetD16Async(uint64_t to, unsigned short value, size_t count, Stream stream) {
   return fill(to, value, count, stream);
 }
-int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *stream) {
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, Stream stream) {
   return fill(to, value, count, stream);
 }
-int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
+int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, Stream stream) {
   for (size_t row = 0; row < height; ++row)
     if (int code = fill(to + row * pitch, value, width, stream))
       return code;
   return success;
 }
-int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values) {
   Call call;
   if (call.code())
     return call.code();
@@ -316,27 +332,27 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
     return badImage;
   }
   ++state().facts.modules;
-  *module = new FakeModule;
+  *module = new ModuleTag;
   return success;
 }
-int cuModuleUnload(void *module) {
+int cuModuleUnload(Module module) {
   Call call;
   --state().facts.modules;
-  delete static_cast<FakeModule *>(module);
+  delete module;
   return success;
 }
-int cuModuleGetFunction(void **function, void *module, const char *name) {
+int cuModuleGetFunction(Function *function, Module module, const char *name) {
   Call call;
   if (std::strncmp(name, "missing", 7) == 0)
     return notFound;
-  FakeFunction &made = static_cast<FakeModule *>(module)->functions[name];
+  FunctionTag &made = module->functions[name];
   made.name = name;
   *function = &made;
   return call.code();
 }
-int cuFuncSetAttribute(void *, int, int) { return success; }
-int cuLaunchKernel(void *function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                   unsigned, void *stream, void **parameters, void **) {
+int cuFuncSetAttribute(Function, int, int) { return success; }
+int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                   unsigned, Stream stream, void **parameters, void **) {
   Call call;
   if (call.code())
     return call.code();
@@ -345,7 +361,7 @@ int cuLaunchKernel(void *function, unsigned groups, unsigned, unsigned, unsigned
   ++state().facts.launches;
   state().facts.lastGroups = groups;
   state().facts.lastThreads = threads;
-  const std::string &name = static_cast<FakeFunction *>(function)->name;
+  const std::string &name = function->name;
   if (name.rfind("trap", 0) == 0)
     return enqueue(stream, [] { state().lost = illegalAddress; });
   if (name.rfind("increment", 0) != 0)

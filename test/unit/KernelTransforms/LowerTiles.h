@@ -53,7 +53,7 @@ public:
     base = static_cast<std::byte *>(mmap(nullptr, mapped + page, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base + mapped, page, PROT_NONE);
-    std::memcpy(data(), bytes.data(), size);
+    std::copy(bytes.begin(), bytes.end(), data());
   }
   Guarded(const Guarded &) = delete;
   ~Guarded() { munmap(base, mapped + page); }

@@ -289,7 +289,7 @@ TEST_F(CudaDeviceTest, NamesTheKernelsThatMayHaveFailed) {
   // It goes on to say so, while other devices work.
   EXPECT_EQ(executor->setInput(0, std::as_bytes(std::span(x))).code(), ErrorCode::DeviceLost);
   EXPECT_EQ(device->pool()->allocate(4).status().code(), ErrorCode::DeviceLost);
-  EXPECT_TRUE((*createDevice("cpu", {.threads = 1}))->pool()->allocate(4).isOk());
+  EXPECT_TRUE(runtime::Buffer::allocate((*createDevice("cpu", {.threads = 1}))->pool(), 4).isOk());
 }
 
 TEST_F(CudaDeviceTest, RefusesCodeThatItCannotRun) {

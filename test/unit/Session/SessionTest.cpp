@@ -29,10 +29,8 @@ graph::Graph sum() {
 }
 
 HostTensor tensor(std::vector<float> values) {
-  HostTensor result{{DType::F32, {static_cast<int64_t>(values.size())}},
-                    std::vector<std::byte>(values.size() * 4)};
-  std::memcpy(result.data.data(), values.data(), result.data.size());
-  return result;
+  const auto bytes = std::as_bytes(std::span(values));
+  return {{DType::F32, {static_cast<int64_t>(values.size())}}, {bytes.begin(), bytes.end()}};
 }
 
 /// y = x * sum(x), of any number of elements.
