@@ -17,6 +17,7 @@
 #include "zyx/Optim/Optimizer.h"
 #include "zyx/Optim/TrainStep.h"
 #include "zyx/Tensor/Activations.h"
+#include "zyx/Tensor/Change.h"
 #include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Creation.h"
 #include "zyx/Tensor/Factorizations.h"

@@ -172,7 +172,11 @@ void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, 
 
 Tensor Sequential::operator()(const Tensor &x, Place where) const {
   Tensor value = x;
-  for (size_t i = 0; i < layers.size(); ++i)
-    value = callFor("Sequential " + std::to_string(i), where, [&] { return layers[i](value); });
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string name = "Sequential " + std::to_string(i);
+    if (!layers[i])
+      throw Error(Status::invalidArgument(name + ": there is no function in this place"), where);
+    value = callFor(name, where, [&] { return layers[i](value); });
+  }
   return value;
 }

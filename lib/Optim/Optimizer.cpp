@@ -14,9 +14,9 @@ using namespace zyx;
 using namespace zyx::optim;
 
 /// A leaf of this number: data, no constant of a program.
-static Tensor leaf(double number, DType dtype) {
-  return dtype == DType::F64 ? Tensor::from(std::vector<double>{number}, {})
-                             : Tensor::from(std::vector<float>{static_cast<float>(number)}, {});
+static Tensor leaf(double number, DType dtype, const Place &where) {
+  return dtype == DType::F64 ? Tensor::from(std::vector<double>{number}, {}, where)
+                             : Tensor::from(std::vector<float>{static_cast<float>(number)}, {}, where);
 }
 
 namespace {
@@ -87,7 +87,10 @@ static Rule adamLike(AdamOptions o, bool decoupled, const Place &where) {
   const Options options{decoupled ? "adamW" : "adam", where};
   options.expectLeast({{"learning rate", o.learningRate}, {"epsilon", o.epsilon}, {"weight decay", o.weightDecay}});
   options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
-  Rule rule{.learningRate = o.learningRate, .state = alike({"m", "v"})};
+  std::vector<std::string> kept = {"m", "v"};
+  if (o.amsgrad)
+    kept.push_back("greatest");
+  Rule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
   rule.numbers = [o](double rate, int64_t step) {
     const double t = static_cast<double>(step);
     return std::vector<double>{rate / (1 - std::pow(o.beta1, t)), 1 / std::sqrt(1 - std::pow(o.beta2, t)),
@@ -98,14 +101,16 @@ static Rule adamLike(AdamOptions o, bool decoupled, const Place &where) {
     const Tensor g = decoupled ? gradient : decayed(gradient, value, o.weightDecay);
     state[0] = o.beta1 * state[0] + (1 - o.beta1) * g;
     state[1] = o.beta2 * state[1] + (1 - o.beta2) * g * g;
+    if (o.amsgrad)
+      state[2] = maximum(state[2], state[1]);
     const Tensor kept = decoupled && o.weightDecay != 0 ? value * numbers[2] : value;
-    return kept - numbers[0] * state[0] / (state[1].sqrt() * numbers[1] + o.epsilon);
+    return kept - numbers[0] * state[0] / (state[o.amsgrad ? 2 : 1].sqrt() * numbers[1] + o.epsilon);
   };
   return rule;
 }
 Rule zyx::optim::adam(AdamOptions options, Place where) { return adamLike(options, false, where); }
 Rule zyx::optim::adamW(AdamWOptions o, Place where) {
-  return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay}, true, where);
+  return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay, o.amsgrad}, true, where);
 }
 
 Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
@@ -201,6 +206,7 @@ Optimizer::Optimizer(Parameters parameters, Rule rule, Place where)
     : Optimizer(std::vector<Group>{{std::move(parameters), std::move(rule)}}, where) {}
 
 Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(given)) {
+  Progress first;
   for (size_t group = 0; group < groups.size(); ++group) {
     if (const Rule &rule = groups[group].rule; !rule.state || !rule.numbers || !rule.update)
       throw Error(refusal("the rule of group " + std::to_string(group) + " lacks a function"), where);
@@ -217,7 +223,7 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       all.push_back(named);
       const ContextScope scope(named.parameter->context());
       const DeviceScope device(named.parameter->device());
-      Slot &slot = slots.emplace_back(Slot{group, {}, {}});
+      Slot &slot = first.slots.emplace_back(Slot{group, {}, {}});
       for (const Kept &kept : groups[group].rule.state(type.shape)) {
         const TensorType keptType{accumulatorType(type.dtype), kept.shape};
         const std::vector<std::byte> zeros(valueOrThrow(byteSize(keptType), where));
@@ -226,20 +232,31 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       }
     }
   }
+  progress.set(std::move(first));
 }
 
-Optimizer::Numbers Optimizer::numbers() const {
+size_t Optimizer::expectGroup(size_t group, const Place &where) const {
+  if (group >= groups.size())
+    throw Error(refusal("there is no group " + std::to_string(group) + " of " + std::to_string(groups.size())), where);
+  return group;
+}
+double Optimizer::learningRate(size_t group, Place where) const { return learningRates[expectGroup(group, where)]; }
+void Optimizer::setLearningRate(size_t group, double rate, Place where) {
+  learningRates[expectGroup(group, where)] = rate;
+}
+
+Optimizer::Numbers Optimizer::numbers(const Progress &at, const Place &where) const {
   Numbers numbers(groups.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    const Tensor &value = *all[i].parameter;
+    const Tensor &value = all[i].parameter.value(where);
     const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
     const DeviceScope device(value.device());
-    const size_t group = slots[i].group;
+    const size_t group = at.slots[i].group;
     auto [known, isNew] = numbers[group].try_emplace({dtype, value.device()});
     if (isNew)
-      for (double number : groups[group].rule.numbers(learningRates[group], step_ + 1))
-        known->second.push_back(leaf(number, dtype));
+      for (double number : groups[group].rule.numbers(learningRates[group], at.step + 1))
+        known->second.push_back(leaf(number, dtype, where));
   }
   return numbers;
 }
@@ -251,7 +268,7 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
                 where);
   std::vector<Tensor> values;
   for (size_t i = 0; i < all.size(); ++i) {
-    const Tensor &value = *all[i].parameter, &gradient = gradients[i];
+    const Tensor &value = all[i].parameter.value(where), &gradient = gradients[i];
     if (!gradient || gradient.shape() != value.shape())
       throw Error(refusal("the gradient of '" + all[i].name + "', " + toString(value.type()) + ", is " +
                           (gradient ? "of type " + toString(gradient.type()) : "no tensor")),
@@ -274,52 +291,54 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
 }
 
 void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
-  std::vector<Slot> after = slots;
-  const std::vector<Tensor> values = next(gradients, numbers(), after, where);
+  Progress after = progress.get(where);
+  const std::vector<Tensor> values = next(gradients, numbers(after, where), after.slots, where);
   std::vector<Tensor> targets;
   for (size_t i = 0; i < all.size(); ++i) {
     targets.push_back(values[i]);
-    targets.insert(targets.end(), after[i].state.begin(), after[i].state.end());
+    targets.insert(targets.end(), after.slots[i].state.begin(), after.slots[i].state.end());
   }
   targets.insert(targets.end(), besides.begin(), besides.end());
-  realize(targets, where);
+  const Change change;
+  realize(targets, change, where);
   for (size_t i = 0; i < all.size(); ++i)
-    all[i].parameter.set(values[i], where);
-  slots = std::move(after);
-  ++step_;
+    all[i].parameter.set(values[i], change, where);
+  ++after.step;
+  progress.set(std::move(after), change);
 }
 
 void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place where) {
-  std::vector<Tensor> others = valuesOf(besides);
+  std::vector<Tensor> others = valuesOf(besides, where);
   others.push_back(loss);
-  step(gradient(loss, valuesOf(all), where), others, where);
+  step(gradient(loss, valuesOf(all, where), where), others, where);
 }
 
-NamedTensors Optimizer::state() const {
+NamedTensors Optimizer::state(Place where) const {
+  const Progress &now = progress.get(where);
   NamedTensors state;
-  state["step"] = Tensor::from(std::vector<int64_t>{step_}, {});
+  state["step"] = Tensor::from(std::vector<int64_t>{now.step}, {});
   for (size_t group = 0; group < groups.size(); ++group)
-    state["learning_rate." + std::to_string(group)] = leaf(learningRates[group], DType::F64);
+    state["learning_rate." + std::to_string(group)] = leaf(learningRates[group], DType::F64, where);
   for (size_t i = 0; i < all.size(); ++i)
-    for (size_t k = 0; k < slots[i].state.size(); ++k)
-      state[slots[i].names[k]] = slots[i].state[k];
+    for (size_t k = 0; k < now.slots[i].state.size(); ++k)
+      state[now.slots[i].names[k]] = now.slots[i].state[k];
   return state;
 }
 
 void Optimizer::restore(const NamedTensors &given, Place where) {
-  expectNames(state(), given, "the optimizer's state", where);
+  expectNames(state(where), given, "the optimizer's state", where);
   // Values are read before anything changes.
   const int64_t steps = given.at("step").item<int64_t>(where);
   std::vector<double> rates;
   for (size_t group = 0; group < groups.size(); ++group)
     rates.push_back(given.at("learning_rate." + std::to_string(group)).item<double>(where));
-  std::vector<Slot> next = slots;
+  Progress next = progress.get(where);
   for (size_t i = 0; i < all.size(); ++i)
-    for (size_t k = 0; k < next[i].state.size(); ++k)
-      next[i].state[k] = copyBeside(*all[i].parameter, given.at(next[i].names[k]), where);
-  slots = std::move(next);
+    for (size_t k = 0; k < next.slots[i].state.size(); ++k)
+      next.slots[i].state[k] = copyBeside(all[i].parameter.value(where), given.at(next.slots[i].names[k]), where);
+  next.step = steps;
+  progress.set(std::move(next));
   learningRates = std::move(rates);
-  step_ = steps;
 }
 
 //===----------------------------------------------------------------------===//

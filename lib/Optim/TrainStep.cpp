@@ -9,29 +9,6 @@
 using namespace zyx;
 using namespace zyx::optim;
 
-namespace {
-
-/// Parameters hold other tensors while it lives.
-class StandIns {
-public:
-  StandIns(const Parameters &parameters, std::span<const Tensor> others) : parameters(parameters), values(valuesOf(parameters)) {
-    for (size_t i = 0; i < parameters.size(); ++i)
-      parameters[i].parameter.set(others[i]);
-  }
-  ~StandIns() {
-    for (size_t i = 0; i < parameters.size(); ++i)
-      parameters[i].parameter.set(values[i]);
-  }
-  StandIns(const StandIns &) = delete;
-  StandIns &operator=(const StandIns &) = delete;
-
-private:
-  const Parameters &parameters;
-  const std::vector<Tensor> values;
-};
-
-} // namespace
-
 TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions options)
     : optimizer(optimizer), loss(std::move(loss)), options(std::move(options)),
       step([this](std::span<const Tensor> arguments) { return build(arguments); }) {}
@@ -46,11 +23,11 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
   };
   const StandIns parameters(optimizer.all, take(optimizer.all.size()));
   const StandIns buffers(options.buffers, take(options.buffers.size()));
-  std::vector<Optimizer::Slot> slots = optimizer.slots;
-  for (Optimizer::Slot &slot : slots)
+  Optimizer::Progress progress = optimizer.progress.latest();
+  for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = take(1)[0];
-  Optimizer::Numbers numbers = optimizer.numbers();
+  Optimizer::Numbers numbers = optimizer.numbers(progress, Place::current());
   for (auto &group : numbers)
     for (auto &[dtype, ofDType] : group)
       for (Tensor &number : ofDType)
@@ -62,35 +39,40 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
   std::vector<Tensor> gradients = gradient(found[0], valuesOf(optimizer.all));
   if (options.gradients)
     gradients = options.gradients(gradients);
-  std::vector<Tensor> results = optimizer.next(gradients, numbers, slots, Place::current());
+  std::vector<Tensor> results = optimizer.next(gradients, numbers, progress.slots, Place::current());
   const std::vector<Tensor> changed = valuesOf(options.buffers);
   results.insert(results.end(), changed.begin(), changed.end());
-  for (const Optimizer::Slot &slot : slots)
+  for (const Optimizer::Slot &slot : progress.slots)
     results.insert(results.end(), slot.state.begin(), slot.state.end());
   results.insert(results.end(), found.begin(), found.end());
   return results;
 }
 
 std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place where) const {
-  std::vector<Tensor> arguments = valuesOf(optimizer.all);
-  const std::vector<Tensor> buffers = valuesOf(options.buffers);
+  if (!loss)
+    throw Error(Status::invalidArgument("TrainStep: there is no function of a loss"), where);
+  Optimizer::Progress progress = optimizer.progress.get(where);
+  std::vector<Tensor> arguments = valuesOf(optimizer.all, where);
+  const std::vector<Tensor> buffers = valuesOf(options.buffers, where);
   arguments.insert(arguments.end(), buffers.begin(), buffers.end());
-  for (const Optimizer::Slot &slot : optimizer.slots)
+  for (const Optimizer::Slot &slot : progress.slots)
     arguments.insert(arguments.end(), slot.state.begin(), slot.state.end());
-  for (const auto &group : optimizer.numbers())
+  for (const auto &group : optimizer.numbers(progress, where))
     for (const auto &[dtype, numbers] : group)
       arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   arguments.insert(arguments.end(), batch.begin(), batch.end());
 
-  std::vector<Tensor> results = step(arguments, where);
+  const Change change;
+  std::vector<Tensor> results = step(arguments, change, where);
   auto result = results.begin();
   for (const NamedParameter &named : optimizer.all)
-    named.parameter.set(*result++, where);
+    named.parameter.set(*result++, change, where);
   for (const NamedParameter &named : options.buffers)
-    named.parameter.set(*result++, where);
-  for (Optimizer::Slot &slot : optimizer.slots)
+    named.parameter.set(*result++, change, where);
+  for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = *result++;
-  ++optimizer.step_;
+  ++progress.step;
+  optimizer.progress.set(std::move(progress), change);
   return {result, results.end()};
 }

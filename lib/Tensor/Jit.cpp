@@ -22,6 +22,15 @@ Jit::Jit(Function function) : contents(std::make_shared<Contents>()) { contents-
 size_t Jit::numCaptures() const { return contents->plans.size(); }
 
 std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place where) const {
+  return call(arguments, nullptr, where);
+}
+std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, const Change &change, Place where) const {
+  return call(arguments, &change, where);
+}
+
+std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *change, const Place &where) const {
+  if (!contents->function)
+    refuse("jit: there is no function", where);
   std::string types;
   for (const Tensor &argument : arguments) {
     if (!argument)
@@ -46,5 +55,5 @@ std::vector<Tensor> Jit::operator()(std::span<const Tensor> arguments, Place whe
       throw;
     }
   }
-  return valueOrThrow(state->run(found->second, arguments, where), where);
+  return valueOrThrow(state->run(found->second, arguments, where, change), where);
 }

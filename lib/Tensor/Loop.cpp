@@ -114,6 +114,8 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
 
 static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<const Tensor> initial,
                                   const LoopBody &body, const Place &where) {
+  if (!body)
+    refuse("loop: there is no body", where);
   if (initial.empty())
     refuse("loop: nothing is carried", where);
   for (const Tensor &value : initial)

@@ -6,24 +6,52 @@
 
 using namespace zyx;
 
-const Tensor &Parameter::value(Place where) const {
+static void expectPlace(const std::shared_ptr<Revised<Tensor>> &place, const Place &where) {
   if (!place)
     throw Error(Status::invalidArgument("there is no parameter in this place"), where);
-  return *place;
+}
+
+/// Throws of no failure of the runs that made the value.
+static void expectLike(const std::shared_ptr<Revised<Tensor>> &place, const Tensor &next, const Place &where) {
+  expectPlace(place, where);
+  const Tensor value = place->latest();
+  if (!next || next.type() != value.type())
+    throw Error(Status::invalidArgument("a parameter of type " + toString(value.type()) + " does not become " +
+                                        (next ? "one of type " + toString(next.type()) : "no tensor")),
+                where);
+}
+
+const Tensor &Parameter::value(Place where) const {
+  expectPlace(place, where);
+  return place->get(where);
 }
 
 void Parameter::set(Tensor next, Place where) const {
-  if (!next || next.type() != value(where).type())
-    throw Error(Status::invalidArgument("a parameter of type " + toString(place->type()) + " does not become " +
-                                        (next ? "one of type " + toString(next.type()) : "no tensor")),
-                where);
-  *place = std::move(next);
+  expectLike(place, next, where);
+  place->set(std::move(next));
 }
 
-std::vector<Tensor> zyx::valuesOf(const Parameters &parameters) {
+void Parameter::set(Tensor next, const Change &change, Place where) const {
+  expectLike(place, next, where);
+  place->set(std::move(next), change);
+}
+
+StandIns::StandIns(Parameters given, std::span<const Tensor> others, Place where) : parameters(std::move(given)) {
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    before.push_back(*parameters[i].parameter.place);
+    parameters[i].parameter.set(others[i], where);
+  }
+}
+
+StandIns::~StandIns() {
+  for (size_t i = 0; i < before.size(); ++i)
+    *parameters[i].parameter.place = std::move(before[i]);
+}
+
+std::vector<Tensor> zyx::valuesOf(const Parameters &parameters, Place where) {
   std::vector<Tensor> values;
   for (const NamedParameter &named : parameters)
-    values.push_back(*named.parameter);
+    values.push_back(named.parameter.value(where));
   return values;
 }
 

@@ -173,12 +173,12 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
   return Status::ok();
 }
 
-Status State::realize(std::span<const Tensor> tensors, const Place &where) {
+Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
   std::lock_guard lock(mutex);
-  return realizeLocked(tensors, where);
+  return realizeLocked(tensors, where, change);
 }
 
-Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where) {
+Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change) {
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
   settle();
   for (const Tensor &tensor : tensors)
@@ -210,7 +210,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where)
     setValue(targets[i], std::move(values[number]), made.values[number].device);
     states[targets[i]].isCut = tapes == 0;
   }
-  addFlight(std::move(done), std::move(points), where);
+  addFlight(std::move(done), std::move(points), where, change);
   return Status::ok();
 }
 
@@ -240,8 +240,13 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
 //===----------------------------------------------------------------------===//
 
 void State::addFlight(std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> targets, std::vector<Point> points,
-                      const Place &where) {
-  flights.push_back({std::move(points), std::move(targets), where});
+                      const Place &where, const Change *change) {
+  Flight &flight = flights.emplace_back(Flight{std::move(points), std::move(targets), where, {}});
+  if (change) {
+    change->contents->state = weak_from_this();
+    change->contents->end = Change::End::Open;
+    flight.change = change->contents;
+  }
   settle();
 }
 
@@ -261,19 +266,35 @@ void State::settle() {
 }
 
 void State::settle(const Flight &flight) {
+  std::shared_ptr<Failure> failure;
+  for (const Point &point : flight.points) {
+    const Status status = point.wait();
+    if (status.isOk())
+      continue;
+    failure = std::make_shared<Failure>();
+    failure->status = Status(status.code(), std::string("the run that began at ") + flight.where.file_name() + ":" +
+                                                std::to_string(flight.where.line()) + " failed")
+                          .withCause(status);
+    if (!firstFailure)
+      firstFailure = failure;
+    break;
+  }
+  if (const auto change = flight.change.lock()) {
+    change->end = failure ? Change::End::Failed : Change::End::Good;
+    change->failure = failure;
+    if (!failure)
+      change->kept.clear();
+  }
   for (const auto &[node, weak] : flight.targets) {
     const std::shared_ptr<Buffer> value = weak.lock();
     // Nobody needs it any more, or it was computed again.
     if (!value || states[node].value != value)
       continue;
-    if (const Status status = value->wait(false); !status.isOk()) {
+    // Of several programs some may have succeeded.
+    if (failure && !value->wait(false).isOk()) {
       setValue(node, nullptr);
       states[node].isCut = false;
-      states[node].failure = Status(status.code(), std::string("the run that began at ") + flight.where.file_name() +
-                                                       ":" + std::to_string(flight.where.line()) + " failed")
-                                 .withCause(status);
-      if (firstFailure.isOk())
-        firstFailure = states[node].failure;
+      states[node].failure = failure;
     } else if (states[node].isCut) {
       dropOperands(node);
     } else if (tapes != 0 && graph.node(node).op != Op::Parameter) {
@@ -284,9 +305,10 @@ void State::settle(const Flight &flight) {
 
 Status State::takeFailure(NodeId node) {
   // What is no expression cannot be computed again.
-  if (graph.node(node).op == Op::Parameter)
-    return states[node].failure;
-  return std::exchange(states[node].failure, Status::ok());
+  std::shared_ptr<Failure> &failure = states[node].failure;
+  if (!failure)
+    return Status::ok();
+  return graph.node(node).op == Op::Parameter ? failure->tell() : std::exchange(failure, nullptr)->tell();
 }
 
 void State::waitForFlights() {
@@ -307,7 +329,8 @@ Status State::sync() {
     [[maybe_unused]] const Status status = point.wait();
   std::lock_guard lock(mutex);
   settle();
-  return std::exchange(firstFailure, Status::ok());
+  const std::shared_ptr<Failure> first = std::exchange(firstFailure, nullptr);
+  return first ? first->tell() : Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,7 +356,8 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
   return plan;
 }
 
-Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where) {
+Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
+                                       const Change *change) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where));
   const Schedule &made = plan.schedule;
@@ -355,6 +379,6 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
     ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(value.type, values[number], value.device, where));
     done.emplace_back(nodeOf(results.back()), values[number]);
   }
-  addFlight(std::move(done), std::move(points), where);
+  addFlight(std::move(done), std::move(points), where, change);
   return results;
 }

@@ -155,8 +155,8 @@ private:
           copies.emplace(id, leaf);
           continue;
         }
-        if (node.op == Op::Parameter && !state.states[id].failure.isOk())
-          return state.states[id].failure;
+        if (node.op == Op::Parameter && state.states[id].failure)
+          return state.states[id].failure->tell();
         if (node.op == Op::Parameter)
           return Status::invalidArgument("a value is read that depends on the arguments of a function which is "
                                          "captured; it has none yet");

@@ -334,7 +334,7 @@ void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
   if (value)
     counted.valueBytes += value->size();
   state.value = std::move(value);
-  state.failure = Status::ok();
+  state.failure = nullptr;
 }
 
 Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes,

@@ -13,6 +13,7 @@
 #include "zyx/Runtime/Device.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
+#include "zyx/Tensor/Change.h"
 #include "zyx/Tensor/Tensor.h"
 
 #include <atomic>
@@ -38,6 +39,18 @@ struct Handle {
   const std::shared_ptr<State> state;
   const uint32_t slot;
   const TensorType type;
+};
+
+/// Of a run in flight, shared by all that it should have made.
+struct Failure {
+  Status status;
+  /// Somebody knows of it.
+  bool isTold = false;
+
+  Status tell() {
+    isTold = true;
+    return status;
+  }
 };
 
 /// One per context; shared by its handles, so that it lives as long as any tensor.
@@ -76,9 +89,16 @@ public:
   Status bringTogether(std::span<Tensor> operands, std::string_view function, const Place &where);
 
   /// Long programs are handed to the device's queue, and may be in flight at the return.
-  Status realize(std::span<const Tensor> tensors, const Place &where);
+  Status realize(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
   bool isRealized(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
+  /// Of what is in flight, looks at what is over; then calls a function that may look at a change.
+  template <typename F>
+  auto look(F &&at) {
+    std::lock_guard lock(mutex);
+    settle();
+    return at();
+  }
   /// Waits for what is in flight; the first failure since the last time.
   Status sync();
   ContextCounters counters();
@@ -122,7 +142,8 @@ public:
   /// as constants do, where there is no such tensor, or that one is made of constants and `isPlaced` is not set.
   Result<Tensor> addPlaceholder(TensorType type, const Tensor &like, bool isPlaced);
   Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results);
-  Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where);
+  Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
+                                  const Change *change = nullptr);
 
   /// The results of a loop: `operands` are the number of trips, where that is data, and what is carried at the
   /// begin; the body makes `results` of the placeholders of its trip and of what is carried.
@@ -182,13 +203,14 @@ private:
     /// Its value, where there is one, or will be when a run in flight is over.
     std::shared_ptr<runtime::Buffer> value;
     /// Why a run in flight gave it no value, until somebody was told.
-    Status failure;
+    std::shared_ptr<Failure> failure;
   };
   /// A realization of which runs may be in flight, and the values that come of it.
   struct Flight {
     std::vector<runtime::Point> points;
     std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets;
     Place where;
+    std::weak_ptr<Change::Contents> change;
   };
   class Scheduler;
 
@@ -242,10 +264,10 @@ private:
   Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
-  Status realizeLocked(std::span<const Tensor> tensors, const Place &where);
+  Status realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
   /// Values that are there, or will be after `points`.
   void addFlight(std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets,
-                 std::vector<runtime::Point> points, const Place &where);
+                 std::vector<runtime::Point> points, const Place &where, const Change *change);
   /// Of runs that are over, values are good, or are given up for what they were made of.
   void settle();
   void settle(const Flight &flight);
@@ -268,7 +290,7 @@ private:
   /// In the order of submission.
   std::vector<Flight> flights;
   /// Since the last sync().
-  Status firstFailure;
+  std::shared_ptr<Failure> firstFailure;
 
   session::Session session;
   /// By number; the first one is the default.
@@ -312,5 +334,14 @@ struct State::Program {
 };
 
 } // namespace zyx::detail
+
+/// Under the mutex of the context.
+struct zyx::Change::Contents {
+  /// None where no run was given to it.
+  std::weak_ptr<detail::State> state;
+  End end = End::Good;
+  std::shared_ptr<detail::Failure> failure;
+  std::vector<std::shared_ptr<const void>> kept;
+};
 
 #endif // ZYX_LIB_TENSOR_STATE_H

@@ -209,12 +209,17 @@ std::vector<std::byte> Tensor::bytes(Place where) const {
   return valueOrThrow(handle->state->read(*this, where), where);
 }
 
-void zyx::realize(std::span<const Tensor> tensors, Place where) {
+static void realizeAs(std::span<const Tensor> tensors, const Change *change, const Place &where) {
   if (tensors.empty())
     return;
   if (!tensors.front())
     refuse("realize: there is no tensor in this place", where);
-  throwIfError(stateOf(tensors.front()).realize(tensors, where), where);
+  throwIfError(stateOf(tensors.front()).realize(tensors, where, change), where);
+}
+
+void zyx::realize(std::span<const Tensor> tensors, Place where) { realizeAs(tensors, nullptr, where); }
+void zyx::realize(std::span<const Tensor> tensors, const Change &change, Place where) {
+  realizeAs(tensors, &change, where);
 }
 
 std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed, Place where) {

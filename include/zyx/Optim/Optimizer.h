@@ -46,15 +46,17 @@ struct SgdOptions {
 Rule sgd(SgdOptions options = {}, Place where = Place::current());
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
-/// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
+/// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), where `amsgrad` takes the greatest v so far.
 struct AdamOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
+  bool amsgrad = false;
 };
 /// g += weightDecay w comes first.
 Rule adam(AdamOptions options = {}, Place where = Place::current());
 /// As Adam, but w -= learningRate weightDecay w comes first.
 struct AdamWOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0.01;
+  bool amsgrad = false;
 };
 Rule adamW(AdamWOptions options = {}, Place where = Place::current());
 
@@ -97,15 +99,16 @@ public:
 
   /// Of all groups, in order.
   const Parameters &parameters() const { return all; }
-  /// Steps so far.
-  int64_t steps() const { return step_; }
+  /// Steps so far, without those that failed.
+  int64_t steps(Place where = Place::current()) const { return progress.get(where).step; }
   /// Of the next steps. Another one is not another program.
-  double learningRate(size_t group = 0) const { return learningRates.at(group); }
+  double learningRate(size_t group = 0, Place where = Place::current()) const;
   void setLearningRate(double rate) { learningRates.assign(learningRates.size(), rate); }
-  void setLearningRate(size_t group, double rate) { learningRates.at(group) = rate; }
+  void setLearningRate(size_t group, double rate, Place where = Place::current());
 
   /// Takes one step by the gradients of parameters(), in their order. Parameters, state and the tensors of
-  /// `besides` (a loss, say) are computed in one program. After a failure nothing has changed.
+  /// `besides` (a loss, say) are computed in one program. After a failure, in flight too, parameters, state and
+  /// number of steps are those before the step.
   void step(std::span<const Tensor> gradients, std::span<const Tensor> besides = {}, Place where = Place::current());
   /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `besides`, such as
   /// buffers of a model.
@@ -113,7 +116,7 @@ public:
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
   /// "<parameter>.<what>". What is restored goes on bit for bit.
-  NamedTensors state() const;
+  NamedTensors state(Place where = Place::current()) const;
   /// Refuses what is missing, superfluous or of another type, and then changes nothing.
   void restore(const NamedTensors &state, Place where = Place::current());
 
@@ -124,20 +127,24 @@ private:
     std::vector<std::string> names;
     std::vector<Tensor> state;
   };
+  struct Progress {
+    /// Of each parameter.
+    std::vector<Slot> slots;
+    int64_t step = 0;
+  };
   /// What a rule makes of learning rate and step, of each group, in the dtypes of its state.
   /// By group, then by dtype and device.
   using Numbers = std::vector<std::map<std::pair<DType, std::string>, std::vector<Tensor>>>;
-  /// Leaves for the next step.
-  Numbers numbers() const;
+  /// Leaves for the step behind that one.
+  Numbers numbers(const Progress &progress, const Place &where) const;
+  size_t expectGroup(size_t group, const Place &where) const;
   /// The next values of all parameters; the state in `next` becomes the next one.
   std::vector<Tensor> next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
                            const Place &where) const;
   std::vector<Group> groups;
   Parameters all;
-  /// Of each parameter.
-  std::vector<Slot> slots;
+  Revised<Progress> progress{Progress()};
   std::vector<double> learningRates;
-  int64_t step_ = 0;
 };
 
 /// Gradients of a global norm of at most `most`: all are multiplied by min(1, most / (norm + 1e-6)).

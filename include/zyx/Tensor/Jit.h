@@ -5,7 +5,7 @@
 #ifndef ZYX_TENSOR_JIT_H
 #define ZYX_TENSOR_JIT_H
 
-#include "zyx/Tensor/Tensor.h"
+#include "zyx/Tensor/Change.h"
 
 namespace zyx {
 
@@ -26,10 +26,14 @@ public:
   std::vector<Tensor> operator()(const std::vector<Tensor> &arguments, Place where = Place::current()) const {
     return (*this)(std::span<const Tensor>(arguments), where);
   }
+  /// What the results replace is kept until the run is known to have succeeded.
+  std::vector<Tensor> operator()(std::span<const Tensor> arguments, const Change &change,
+                                 Place where = Place::current()) const;
   /// How often the function was called: once for each set of argument types and context.
   size_t numCaptures() const;
 
 private:
+  std::vector<Tensor> call(std::span<const Tensor> arguments, const Change *change, const Place &where) const;
   struct Contents;
   std::shared_ptr<Contents> contents;
 };

@@ -5,7 +5,7 @@
 #ifndef ZYX_TENSOR_PARAMETER_H
 #define ZYX_TENSOR_PARAMETER_H
 
-#include "zyx/Tensor/Tensor.h"
+#include "zyx/Tensor/Change.h"
 
 #include <map>
 #include <memory>
@@ -25,19 +25,23 @@ public:
   Parameter() = default;
   /// Begins as a leaf of its own, told from every other tensor (Tensor::detach).
   explicit Parameter(const Tensor &first, Place where = Place::current())
-      : place(std::make_shared<Tensor>(first.detach(where))) {}
+      : place(std::make_shared<Revised<Tensor>>(first.detach(where))) {}
 
   explicit operator bool() const { return place != nullptr; }
-  /// Throws, as the operators do, where there is no place.
+  /// Throws, as the operators do, where there is no place, and where a step failed in flight of which nobody was told:
+  /// then, and after any such failure, it is that of the last step that was good.
   const Tensor &value(Place where = Place::current()) const;
   const Tensor &operator*() const { return value(); }
   const Tensor *operator->() const { return &value(); }
   /// Refuses a tensor of another type.
   void set(Tensor next, Place where = Place::current()) const;
+  /// What a run makes that may be in flight.
+  void set(Tensor next, const Change &change, Place where = Place::current()) const;
   bool operator==(const Parameter &) const = default;
 
 private:
-  std::shared_ptr<Tensor> place;
+  friend class StandIns;
+  std::shared_ptr<Revised<Tensor>> place;
 };
 
 /// A parameter and what it is called, such as "encoder.0.weight".
@@ -49,7 +53,20 @@ struct NamedParameter {
 using Parameters = std::vector<NamedParameter>;
 
 /// Of each, in order.
-std::vector<Tensor> valuesOf(const Parameters &parameters);
+std::vector<Tensor> valuesOf(const Parameters &parameters, Place where = Place::current());
+
+/// Parameters hold other tensors while it lives.
+class StandIns {
+public:
+  StandIns(Parameters parameters, std::span<const Tensor> others, Place where = Place::current());
+  ~StandIns();
+  StandIns(const StandIns &) = delete;
+  StandIns &operator=(const StandIns &) = delete;
+
+private:
+  const Parameters parameters;
+  std::vector<Revised<Tensor>> before;
+};
 
 /// Throws where `given` has not the names of `expected` with its types; `what` says whose they are. The error
 /// lists all that is missing, superfluous or of another type.

@@ -134,6 +134,8 @@ TEST_P(LayersTest, FailuresNameTheLayerAndTheCall) {
                     HasSubstr("Linear: matmul: shapes [8, 63] and [64, 32] do not multiply: 63 columns meet 64 rows")));
   const nn::Sequential model(nn::LayerNorm(63), linear);
   EXPECT_THAT(refusal([&] { model(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Sequential 1: Linear: matmul: ")));
+  EXPECT_THAT(refusal([&] { nn::Sequential(std::function<Tensor(const Tensor &)>())(x); }),
+              HasSubstr("Sequential 0: there is no function in this place"));
   EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, draws)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Mlp: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 2}, draws)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("MultiheadAttention: Linear: matmul: ")));

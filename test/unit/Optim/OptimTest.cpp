@@ -65,6 +65,8 @@ std::vector<Case> cases() {
       {"sgd nesterov", sgd({.momentum = 0.8, .nesterov = true})},
       {"adam", adam({.beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.05})},
       {"adamw", adamW({.beta2 = 0.95, .epsilon = 1e-6, .weightDecay = 0.05})},
+      {"adam amsgrad", adam({.beta2 = 0.5, .epsilon = 1e-6, .weightDecay = 0.05, .amsgrad = true})},
+      {"adamw amsgrad", adamW({.beta2 = 0.5, .epsilon = 1e-6, .weightDecay = 0.05, .amsgrad = true})},
       {"rmsprop", rmsprop({.alpha = 0.9, .epsilon = 1e-4})},
       {"rmsprop centered", rmsprop({.alpha = 0.9, .epsilon = 1e-2, .weightDecay = 0.01, .momentum = 0.5, .centered = true})},
       {"lion", lion({.beta2 = 0.8, .weightDecay = 0.1})},
@@ -322,6 +324,10 @@ TEST_P(OptimTest, Refusals) {
   EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter(Tensor::from({1, 2}))}}, sgd()); }),
               HasSubstr("optimizer: 'x' is of type i32[2], not of floats"));
   Optimizer optimizer(p, adam());
+  EXPECT_THAT(refusal([&] { optimizer.learningRate(1); }),
+              testing::AllOf(HasSubstr("OptimTest.cpp:"), HasSubstr("optimizer: there is no group 1 of 1")));
+  EXPECT_THAT(refusal([&] { optimizer.setLearningRate(7, 1); }), HasSubstr("optimizer: there is no group 7 of 1"));
+  EXPECT_THAT(refusal([&] { TrainStep(optimizer, nullptr)(std::vector<Tensor>()); }), HasSubstr("TrainStep: there is no function of a loss"));
   EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[0].parameter}); }), HasSubstr("optimizer: 1 gradients for 3 parameters"));
   EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[1].parameter, *p[1].parameter, *p[1].parameter}); }),
               HasSubstr("optimizer: the gradient of 'w', f64[2, 3], is of type f64[2]"));

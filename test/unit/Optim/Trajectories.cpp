@@ -12,7 +12,7 @@ double trajectories::slope(double w, double scale, double goal) { return scale *
 std::vector<double> trajectories::follow(const std::string &optimizer, double w, double scale, double goal,
                                          const std::vector<double> &rates) {
   std::vector<double> path;
-  double velocity = 0, first = 0, second = 0, average = 0, power1 = 1, power2 = 1;
+  double velocity = 0, first = 0, second = 0, average = 0, greatest = 0, power1 = 1, power2 = 1;
   for (size_t i = 0; i < rates.size(); ++i) {
     const double rate = rates[i];
     double g = slope(w, scale, goal);
@@ -38,6 +38,19 @@ std::vector<double> trajectories::follow(const std::string &optimizer, double w,
       first = 0.9 * first + 0.1 * g;
       second = 0.95 * second + 0.05 * g * g;
       w -= rate * (first / (1 - power1)) / (std::sqrt(second / (1 - power2)) + 1e-6);
+    } else if (optimizer == "adam amsgrad" || optimizer == "adamw amsgrad") {
+      // beta 0.9 and 0.5, epsilon 1e-6, weight decay 0.05
+      if (optimizer == "adam amsgrad")
+        g += 0.05 * w;
+      else
+        w -= rate * 0.05 * w;
+      power1 *= 0.9;
+      power2 *= 0.5;
+      first = 0.9 * first + 0.1 * g;
+      second = 0.5 * second + 0.5 * g * g;
+      if (second > greatest)
+        greatest = second;
+      w -= rate * (first / (1 - power1)) / (std::sqrt(greatest / (1 - power2)) + 1e-6);
     } else if (optimizer == "rmsprop") {
       // alpha 0.9, epsilon 1e-4
       second = 0.9 * second + 0.1 * g * g;

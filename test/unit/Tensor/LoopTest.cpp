@@ -114,6 +114,7 @@ TEST_P(LoopTest, Refusals) {
   EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("LoopTest.cpp"));
   EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("loop: there are no -1 trips"));
   EXPECT_THAT(refusal([&] { loop(1, {}, same); }), HasSubstr("loop: nothing is carried"));
+  EXPECT_THAT(refusal([&] { loop(1, std::vector{Tensor::from({1.f})}, nullptr); }), HasSubstr("loop: there is no body"));
   EXPECT_THAT(refusal([&] { loop(1, std::vector{x, Tensor()}, same); }),
               HasSubstr("loop: there is no tensor in one place of what is carried"));
   EXPECT_THAT(refusal([&] { loop(Tensor::from({1}), std::vector{x}, same); }),

@@ -354,6 +354,7 @@ TEST_P(TensorTest, CapturedFunctionsReadNoValues) {
                 HasSubstr("a value is read that depends on the arguments of a function which is captured; it has none yet"));
   EXPECT_EQ(reads.numCaptures(), 0u);
   EXPECT_THAT(refusal([&] { reads({Tensor()}); }), HasSubstr("jit: there is no tensor in this place"));
+  EXPECT_THAT(refusal([&] { Jit(nullptr)({x}); }), HasSubstr("jit: there is no function"));
   const Jit returnsNone([](std::span<const Tensor>) { return std::vector{Tensor()}; });
   EXPECT_THAT(refusal([&] { returnsNone({x}); }), HasSubstr("jit: the function returns no tensor in one place"));
   // Other values may be read.

@@ -1,0 +1,105 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TENSOR_CHANGE_H
+#define ZYX_TENSOR_CHANGE_H
+
+#include "zyx/Tensor/Tensor.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace zyx {
+
+/// A run that makes what takes the place of other values: what it replaces is kept until it is known to have
+/// succeeded, because a run in flight may fail later. Copies are the same change. One that no run was given to
+/// has succeeded.
+class Change {
+public:
+  Change();
+
+private:
+  template <typename T>
+  friend class Revised;
+  friend class detail::State;
+  struct Contents;
+  enum class End { Open, Good, Failed };
+
+  /// What is known by now; does not wait.
+  End end() const;
+  /// While it is open or has failed; freed as soon as the context learns of a success.
+  void keep(std::shared_ptr<const void> value) const;
+  /// Whether somebody was told of the failure.
+  bool isTold() const;
+  /// Tells it.
+  Status takeFailure() const;
+  /// Held while a Revised looks at its changes.
+  static std::mutex &looking();
+
+  std::shared_ptr<Contents> contents;
+};
+
+/// A value of which runs in flight make the next ones, each of the one before. Where one fails, it is again what it
+/// was before that one. Threads may read it at the same time, but for the first reading after a failure.
+template <typename T>
+class Revised {
+public:
+  explicit Revised(T first) : now(std::move(first)) {}
+
+  /// The latest value that is there or still may come. A failure of which nobody was told is thrown here, once.
+  const T &get(Place where = Place::current()) const {
+    const std::lock_guard lock(Change::looking());
+    const auto goodOnes = std::find_if(steps.begin(), steps.end(),
+                                       [](const Step &step) { return step.change.end() != Change::End::Good; });
+    steps.erase(steps.begin(), goodOnes);
+    const auto failed = std::find_if(steps.begin(), steps.end(),
+                                     [](const Step &step) { return step.change.end() == Change::End::Failed; });
+    if (failed == steps.end())
+      return now;
+    const bool isTold = std::any_of(failed, steps.end(), [](const Step &step) { return step.change.isTold(); });
+    const Status failure = failed->change.takeFailure();
+    now = *failed->before.lock();
+    steps.erase(failed, steps.end());
+    if (!isTold)
+      throw Error(failure, where);
+    return now;
+  }
+  /// What it was set to last, whatever came of that.
+  T latest() const {
+    const std::lock_guard lock(Change::looking());
+    return now;
+  }
+  /// By hand: what was before is forgotten.
+  void set(T next) {
+    const std::lock_guard lock(Change::looking());
+    now = std::move(next);
+    steps.clear();
+  }
+  /// What a change makes.
+  void set(T next, const Change &change) {
+    const std::lock_guard lock(Change::looking());
+    const auto before = std::make_shared<const T>(std::exchange(now, std::move(next)));
+    change.keep(before);
+    steps.push_back({change, before});
+  }
+
+private:
+  /// What it was is kept by the change.
+  struct Step {
+    Change change;
+    std::weak_ptr<const T> before;
+  };
+  mutable T now;
+  /// In order; none of them is known to be good.
+  mutable std::vector<Step> steps;
+};
+
+/// realize() as such a run.
+void realize(std::span<const Tensor> tensors, const Change &change, Place where = Place::current());
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_CHANGE_H

@@ -1,0 +1,39 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Change.h"
+
+#include "State.h"
+
+using namespace zyx;
+
+Change::Change() : contents(std::make_shared<Contents>()) {}
+
+std::mutex &Change::looking() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+Change::End Change::end() const {
+  const std::shared_ptr<detail::State> state = contents->state.lock();
+  return state ? state->look([&] { return contents->end; }) : contents->end;
+}
+
+void Change::keep(std::shared_ptr<const void> value) const {
+  if (const std::shared_ptr<detail::State> state = contents->state.lock())
+    state->look([&] {
+      if (contents->end != End::Good)
+        contents->kept.push_back(std::move(value));
+    });
+}
+
+bool Change::isTold() const {
+  const std::shared_ptr<detail::State> state = contents->state.lock();
+  return state && state->look([&] { return contents->failure && contents->failure->isTold; });
+}
+
+Status Change::takeFailure() const {
+  const std::shared_ptr<detail::State> state = contents->state.lock();
+  return state ? state->look([&] { return contents->failure->tell(); }) : Status::ok();
+}
