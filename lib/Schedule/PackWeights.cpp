@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Panels.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Schedule/Passes.h"
@@ -42,6 +43,7 @@ private:
   bool readWeights(ArrayRef<zyx::plan::LaunchOp> launches, unsigned argument) const;
   bool choosePiece(RightFactor &factor);
   bool missed(StringRef reason);
+  std::optional<GridStepAttr> cutRows(const RightFactor &factor, GridStepAttr grid, int64_t columns);
   bool alignGrid(RightFactor &factor);
   void setDepth(RightFactor &factor);
   FuncOp createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count);
@@ -144,12 +146,32 @@ void WeightPacker::setDepth(RightFactor &factor) {
   func.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
 }
 
+/// A cut of rows into as many programs as `grid` cuts columns, where the largest of those has fewer elements of the
+/// product than `columns` of them, which begin with a panel. Each program then reads all panels, which takes no longer
+/// than to multiply them by its rows.
+std::optional<GridStepAttr> WeightPacker::cutRows(const RightFactor &factor, GridStepAttr grid, int64_t columns) {
+  constexpr int64_t fewestRows = 32;
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return std::nullopt;
+  auto dot = *func.getBody().getOps<DotOp>().begin();
+  Axis rows = axes->of(dot.getResult(), 0);
+  std::optional<StringRef> name = axes->name(rows);
+  int64_t extent = axes->extent(rows), all = factor.panels.columns;
+  int64_t tile = llvm::alignTo(llvm::divideCeil(extent, llvm::divideCeil(all, grid.getTile())), factor.blocking.getRows());
+  if (!name || tile < fewestRows || tile * all >= std::min(columns, all) * extent ||
+      !llvm::all_of(func.getBody().getOps<StoreOp>(), [&](StoreOp store) { return axes->contains(store.getValue(), rows); }))
+    return std::nullopt;
+  return GridStepAttr::get(func.getContext(), builder.getStringAttr(*name), tile);
+}
+
 /// Programs begin with a panel.
 bool WeightPacker::alignGrid(RightFactor &factor) {
   auto names = factor.load.getAxes();
   if (!names)
     return false;
   Attribute columns = (*names)[1], depth = (*names)[0];
+  bool isOnly = llvm::count_if(func.getScheduleAttr().getSteps(), llvm::IsaPred<GridStepAttr>) == 1;
   SmallVector<Attribute> steps;
   for (Attribute step : func.getScheduleAttr().getSteps()) {
     if (auto grid = dyn_cast<GridStepAttr>(step)) {
@@ -157,6 +179,10 @@ bool WeightPacker::alignGrid(RightFactor &factor) {
         return false;
       if (grid.getAxis() == columns) {
         int64_t tile = llvm::alignTo(grid.getTile(), factor.panels.width);
+        if (std::optional<GridStepAttr> cut = isOnly && tile != grid.getTile() ? cutRows(factor, grid, tile) : std::nullopt) {
+          steps.push_back(*cut);
+          continue;
+        }
         if (tile >= factor.panels.columns)
           continue;
         step = GridStepAttr::get(func.getContext(), grid.getAxis(), tile);

@@ -308,6 +308,8 @@ private:
       zyx::search::normalizeViews(block);
       zyx::search::divideAfterwards(block);
       zyx::search::splitReductions(block);
+      zyx::search::narrowIndices(block);
+      zyx::search::eraseUnused(block);
     }
     // Behind the views, which would move what the seed alone decides in front of its expand.
     zyx::search::expandRandomBits(block);

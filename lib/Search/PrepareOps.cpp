@@ -8,6 +8,7 @@
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -40,6 +41,107 @@ void zyx::search::storeIotas(Block &block) {
       use.set(stored);
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons of indices
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Numbers of 64 bits that are known to fit 32, made again with those.
+class IndexNarrower {
+public:
+  explicit IndexNarrower(BinaryOp comparison)
+      : builder(comparison), i32(builder.getI32Type()), comparison(comparison) {}
+
+  /// Compares narrow numbers where both factors have some.
+  void run() {
+    if (!rangeOf(comparison.getA(), maxDepth) || !rangeOf(comparison.getB(), maxDepth))
+      return;
+    Value a = narrow(comparison.getA()), b = narrow(comparison.getB());
+    comparison.setOperand(0, a);
+    comparison.setOperand(1, b);
+  }
+
+private:
+  struct Range {
+    int64_t low, high;
+  };
+  static constexpr int maxDepth = 16;
+
+  static std::optional<Range> ifNarrow(int64_t low, int64_t high) {
+    return low >= INT32_MIN && high <= INT32_MAX ? std::optional(Range{low, high}) : std::nullopt;
+  }
+  std::optional<Range> rangeOf(Value value, int depth);
+  Value narrow(Value value);
+
+  OpBuilder builder;
+  Type i32;
+  BinaryOp comparison;
+  DenseMap<Value, Value> made;
+};
+
+} // namespace
+
+/// What the elements lie between, which follows from iotas and constants; none where that is not in 32 bits.
+std::optional<IndexNarrower::Range> IndexNarrower::rangeOf(Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  if (auto iota = dyn_cast<IotaOp>(op))
+    return ifNarrow(0, cast<RankedTensorType>(value.getType()).getDimSize(iota.getDim()) - 1);
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    if (!constant.getValue().isSplat())
+      return std::nullopt;
+    const int64_t number = constant.getValue().getSplatValue<APInt>().getSExtValue();
+    return ifNarrow(number, number);
+  }
+  if (isIndexMap(op))
+    return rangeOf(op->getOperand(0), depth - 1);
+  auto binary = dyn_cast<BinaryOp>(op);
+  std::optional<Range> a = binary ? rangeOf(binary.getA(), depth - 1) : std::nullopt;
+  std::optional<Range> b = a ? rangeOf(binary.getB(), depth - 1) : std::nullopt;
+  if (!b)
+    return std::nullopt;
+  switch (binary.getKind()) {
+  case BinaryKind::Add:
+    return ifNarrow(a->low + b->low, a->high + b->high);
+  case BinaryKind::Sub:
+    return ifNarrow(a->low - b->high, a->high - b->low);
+  case BinaryKind::Mul: {
+    auto [low, high] = std::minmax({a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high});
+    return ifNarrow(low, high);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+Value IndexNarrower::narrow(Value value) {
+  Value &result = made[value];
+  if (result)
+    return result;
+  Operation *op = value.getDefiningOp();
+  RankedTensorType type = cast<RankedTensorType>(value.getType()).clone(i32);
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    const int64_t number = constant.getValue().getSplatValue<APInt>().getSExtValue();
+    return result = ConstantOp::create(builder, op->getLoc(), type,
+                                       DenseElementsAttr::get(type, Attribute(builder.getI32IntegerAttr(number))));
+  }
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, narrow(operand));
+  Value copy = builder.clone(*op, mapping)->getResult(0);
+  copy.setType(type);
+  return made[value] = copy;
+}
+
+void zyx::search::narrowIndices(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<BinaryOp>()))
+    if (cast<RankedTensorType>(op.getA().getType()).getElementType().isSignlessInteger(64) &&
+        cast<RankedTensorType>(op.getResult().getType()).getElementType().isInteger(1))
+      IndexNarrower(op).run();
 }
 
 //===----------------------------------------------------------------------===//

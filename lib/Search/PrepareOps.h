@@ -13,6 +13,10 @@ namespace zyx::search {
 /// reads which is a kernel of its own.
 void storeIotas(mlir::Block &block);
 
+/// Compares indices that are counted by iotas in 32 bits where they fit: in a kernel of f32 those have vectors
+/// of as many elements as the rest, and 64 bits have half of them.
+void narrowIndices(mlir::Block &block);
+
 /// Replaces random bits by the element-wise integer ops that compute them from their index.
 void expandRandomBits(mlir::Block &block);
 

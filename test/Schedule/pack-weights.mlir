@@ -141,3 +141,47 @@ kernel.func @both(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, globa
   kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<24x40xf32>, !kernel.view<24x40xf32, global>
   kernel.return
 }
+
+// Of 64 columns in panels of 48, one of two programs would have three quarters: rows are cut instead,
+// CHECK-LABEL: kernel.func @even(
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"m", 40>, #kernel.block_step<<8 x 48, rows 80, depth 64, pack rhs>>]>
+plan.func @two_programs(%x: !plan.buffer<f32[80x64]> {plan.input = "x"}, %w: !plan.buffer<f32[64x64]> {plan.input = "w", plan.weight},
+                        %y: !plan.buffer<f32[80x64]> {plan.output = "y"}) {
+  %0 = plan.launch @even ins(%x, %w : !plan.buffer<f32[80x64]>, !plan.buffer<f32[64x64]>) outs(%y : !plan.buffer<f32[80x64]>)
+  plan.return
+}
+kernel.func @even(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
+    attributes {schedule = #kernel.schedule<[#kernel.grid_step<"n", 32>, #kernel.block_step<<8 x 48, rows 80, depth 64, pack rhs>>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[80, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<80x64xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<80x64xf32, global> -> tensor<80x64xf32>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x64xf32, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<64x64xf32, global> -> tensor<64x64xf32>
+  %zero = arith.constant dense<0.000000e+00> : tensor<80x64xf32>
+  %4 = kernel.dot %1, %3, %zero : tensor<80x64xf32>, tensor<64x64xf32> -> tensor<80x64xf32>
+  %5 = kernel.view %y map <[<[80, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<80x64xf32, global>
+  kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<80x64xf32>, !kernel.view<80x64xf32, global>
+  kernel.return
+}
+
+// but not into programs of few rows.
+// CHECK-LABEL: kernel.func @uneven(
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"n", 48>, #kernel.block_step<<8 x 48, rows 48, depth 64, pack rhs>>]>
+plan.func @few_rows(%x: !plan.buffer<f32[48x64]> {plan.input = "x"}, %w: !plan.buffer<f32[64x64]> {plan.input = "w", plan.weight},
+                    %y: !plan.buffer<f32[48x64]> {plan.output = "y"}) {
+  %0 = plan.launch @uneven ins(%x, %w : !plan.buffer<f32[48x64]>, !plan.buffer<f32[64x64]>) outs(%y : !plan.buffer<f32[48x64]>)
+  plan.return
+}
+kernel.func @uneven(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
+    attributes {schedule = #kernel.schedule<[#kernel.grid_step<"n", 32>, #kernel.block_step<<8 x 48, rows 48, depth 64, pack rhs>>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[48, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<48x64xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<48x64xf32, global> -> tensor<48x64xf32>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x64xf32, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<64x64xf32, global> -> tensor<64x64xf32>
+  %zero = arith.constant dense<0.000000e+00> : tensor<48x64xf32>
+  %4 = kernel.dot %1, %3, %zero : tensor<48x64xf32>, tensor<64x64xf32> -> tensor<48x64xf32>
+  %5 = kernel.view %y map <[<[48, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<48x64xf32, global>
+  kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<48x64xf32>, !kernel.view<48x64xf32, global>
+  kernel.return
+}

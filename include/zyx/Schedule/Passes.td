@@ -35,8 +35,8 @@ def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
     Where a kernel's `block_step` packs the right factor of its dot, and every launch reads a weight there, or
     what `plan.init` keeps of weights, a kernel of its own copies it into panels, launched in `plan.init`. The
     dot's kernel then looks through these panels (`Panels.h`), and
-    `-zyx-kernel-lower-tiles` reads them as they lie. Programs along columns get whole panels, and `depth`
-    becomes one that divides the contraction. The factor is a plain matrix, of the type of the sums or one
+    `-zyx-kernel-lower-tiles` reads them as they lie. Programs along columns get whole panels, or are
+    cut along rows instead where that is more even, and `depth` becomes one that divides the contraction. The factor is a plain matrix, of the type of the sums or one
     that `narrow` multiplies, and its panels take no more than twice its memory. What is kept of
     weights and only packed is kept no more. Each kernel that packs its weights in each run is a remark.
   }];

@@ -13,6 +13,23 @@ func.func @exp_of_a_tile(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
 
 // -----
 
+// Where the result is zero the power is not taken: a product that is too small takes long.
+// CHECK-LABEL: @exp_of_what_is_far_below
+// CHECK: %[[BELOW:.*]] = arith.cmpf olt, %arg0, %{{.*}} : vector<16xf32>
+// CHECK: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK: %[[X:.*]] = arith.select %[[BELOW]], %[[ZEROS]], %arg0 :
+// CHECK: math.fma %[[X]],
+// CHECK: %[[POWER:.*]] = arith.mulf
+// CHECK: %[[SMALL:.*]] = arith.mulf %[[POWER]],
+// CHECK-NEXT: %[[RESULT:.*]] = arith.select %[[BELOW]], %[[ZEROS]], %[[SMALL]]
+// CHECK-NEXT: return %[[RESULT]]
+func.func @exp_of_what_is_far_below(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x {kernel.nonpositive} : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @half_is_computed_in_f32_and_rounded_once
 // CHECK: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
 // CHECK-COUNT-1: arith.truncf

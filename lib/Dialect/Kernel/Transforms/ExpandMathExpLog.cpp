@@ -83,33 +83,46 @@ static Num exponentRest(Num x, Num n) {
   return fma(n, -format.ln2Low(), fma(n, -format.ln2High(), x));
 }
 
+/// Calls `power` of x, and answers zero where x is below `lowest`, from where on that is what is rounded to.
+/// The power itself is not taken there: processors need a hundred cycles for a product that is too small.
+template <typename Power>
+static Num orZeroBelow(Num x, double lowest, Power power) {
+  Num isZero = x < lowest;
+  return select(isZero, 0.0, power(select(isZero, 0.0, x)));
+}
+
 Num exp(Num x) {
   Format format(x);
-  // Beyond these the result is infinite or zero, and n would leave its bits.
-  x = clampBelow(clampAbove(x, format.is64 ? 710 : 89), format.is64 ? -746 : -104);
-  double magic = format.magic() + 2 * format.bias();
-  Num rounded = fma(x, format.log2e(), magic);
-  Num r = exponentRest(x, rounded - magic);
-  return scaleInTwoSteps(expPolynomial(r), rounded);
+  // Above, the result is infinite, and n would leave its bits.
+  x = clampAbove(x, format.is64 ? 710 : 89);
+  return orZeroBelow(x, format.is64 ? -746 : -104, [&](Num x) {
+    double magic = format.magic() + 2 * format.bias();
+    Num rounded = fma(x, format.log2e(), magic);
+    Num r = exponentRest(x, rounded - magic);
+    return scaleInTwoSteps(expPolynomial(r), rounded);
+  });
 }
 
 Num expNonpositive(Num x) {
   Format format(x);
-  x = clampBelow(x, format.is64 ? -746 : -104);
-  // 2^n times this is normal, and a denormal is rounded once, when it is taken away.
-  double more = format.is64 ? 512 : 64;
-  double magic = format.magic() + format.bias() + more;
-  Num rounded = fma(x, format.log2e(), magic);
-  Num r = exponentRest(x, rounded - magic);
-  return scaleNormal(expPolynomial(r), rounded) * std::exp2(-more);
+  return orZeroBelow(x, format.is64 ? -746 : -104, [&](Num x) {
+    // 2^n times this is normal, and a denormal is rounded once, when it is taken away.
+    double more = format.is64 ? 512 : 64;
+    double magic = format.magic() + format.bias() + more;
+    Num rounded = fma(x, format.log2e(), magic);
+    Num r = exponentRest(x, rounded - magic);
+    return scaleNormal(expPolynomial(r), rounded) * std::exp2(-more);
+  });
 }
 
 Num exp2(Num x) {
   Format format(x);
-  x = clampBelow(clampAbove(x, format.is64 ? 1025 : 129), format.is64 ? -1076 : -151);
-  double magic = format.magic() + 2 * format.bias();
-  Num rounded = x + magic;
-  return scaleInTwoSteps(exp2Polynomial(x - (rounded - magic)), rounded);
+  x = clampAbove(x, format.is64 ? 1025 : 129);
+  return orZeroBelow(x, format.is64 ? -1076 : -151, [&](Num x) {
+    double magic = format.magic() + 2 * format.bias();
+    Num rounded = x + magic;
+    return scaleInTwoSteps(exp2Polynomial(x - (rounded - magic)), rounded);
+  });
 }
 
 /// e^x where the result is known to be normal.
