@@ -171,6 +171,9 @@ ZYX_C_API zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t i
 /* Returns when the outputs are there. */
 ZYX_C_API zyx_error *zyx_executor_run(zyx_executor *executor);
 
+/* The same, with the time that its commands took on the device, one after the other. */
+ZYX_C_API zyx_error *zyx_executor_profile(zyx_executor *executor, uint64_t *nanoseconds);
+
 /* Copies an output of the latest run. */
 ZYX_C_API zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index,
                                               void *data, size_t size);

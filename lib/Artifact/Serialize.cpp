@@ -68,6 +68,39 @@ Status get(ByteReader &from, CodeBlob &code) {
   return Status::ok();
 }
 
+void put(ByteWriter &to, const TensorMap &map) {
+  to.u32(map.buffer);
+  to.u64(map.offset);
+  to.u32(map.elementBytes);
+  to.u64(map.extents.size());
+  for (uint64_t extent : map.extents)
+    to.u64(extent);
+  to.u64(map.strides.size());
+  for (uint64_t stride : map.strides)
+    to.u64(stride);
+  to.u64(map.box.size());
+  for (uint32_t extent : map.box)
+    to.u32(extent);
+  to.u32(map.swizzle);
+}
+
+Status get(ByteReader &from, TensorMap &map) {
+  map.buffer = from.u32("buffer of a tensor map");
+  map.offset = from.u64("offset of a tensor map");
+  map.elementBytes = from.u32("elements of a tensor map");
+  map.extents.resize(from.count("extents of a tensor map", 8));
+  for (uint64_t &extent : map.extents)
+    extent = from.u64("extent of a tensor map");
+  map.strides.resize(from.count("strides of a tensor map", 8));
+  for (uint64_t &stride : map.strides)
+    stride = from.u64("stride of a tensor map");
+  map.box.resize(from.count("box of a tensor map", 4));
+  for (uint32_t &extent : map.box)
+    extent = from.u32("box of a tensor map");
+  map.swizzle = from.u32("swizzle of a tensor map");
+  return Status::ok();
+}
+
 void put(ByteWriter &to, const Kernel &kernel) {
   to.string(kernel.symbol);
   to.u32(kernel.code);
@@ -81,6 +114,9 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.u64(kernel.stackBytes);
   to.u32(kernel.groupThreads);
   to.u32(kernel.sharedBytes);
+  to.u64(kernel.tensorMaps.size());
+  for (const TensorMap &map : kernel.tensorMaps)
+    put(to, map);
 }
 
 Status get(ByteReader &from, Kernel &kernel) {
@@ -96,6 +132,9 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.stackBytes = from.u64("kernel stack");
   kernel.groupThreads = from.u32("kernel threads");
   kernel.sharedBytes = from.u32("kernel shared memory");
+  kernel.tensorMaps.resize(from.count("tensor maps", 44));
+  for (TensorMap &map : kernel.tensorMaps)
+    ZYX_RETURN_IF_ERROR(get(from, map));
   return Status::ok();
 }
 
@@ -259,7 +298,7 @@ Status getContents(ByteReader &from, Artifact &artifact) {
   artifact.arenaSize = from.u64("arena size");
   artifact.keptSize = from.u64("kept size");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 48));
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 56));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 23));
   artifact.numInitCommands = from.u32("commands of the init");
   ZYX_RETURN_IF_ERROR(from.status());

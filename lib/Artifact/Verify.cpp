@@ -41,6 +41,17 @@ public:
                               number(artifact.kernels[i].numBuffers) + " buffers");
       if (symbol.empty() || symbol.find('\0') != symbol.npos)
         return bad(where, "has no valid symbol");
+      for (const TensorMap &map : artifact.kernels[i].tensorMaps) {
+        const size_t rank = map.extents.size();
+        const bool isSize = map.elementBytes == 1 || map.elementBytes == 2 || map.elementBytes == 4;
+        const bool isSwizzle = map.swizzle == 32 || map.swizzle == 64 || map.swizzle == 128;
+        if (map.buffer >= artifact.kernels[i].numBuffers)
+          return bad(where, "has a tensor map of buffer " + number(map.buffer) + " of " +
+                                number(artifact.kernels[i].numBuffers));
+        if (rank == 0 || rank > maxTensorMapRank || map.strides.size() + 1 != rank || map.box.size() != rank ||
+            !isSize || !isSwizzle)
+          return bad(where, "has a tensor map of an unknown form");
+      }
     }
     return commands();
   }

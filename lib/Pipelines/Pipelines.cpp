@@ -7,6 +7,7 @@
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+#include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
@@ -74,6 +75,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+  if (options.target.hasTensorTiles)
+    passes.addPass(kernel::createMapTensorCoresPass());
   if (options.optimise) {
     kernel::StageReusedPassOptions staging;
     // A thread of a GPU has little memory that is near: it rather computes again.
@@ -84,7 +87,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
-                                                options.target.hasFma, options.target.hasMaximum}));
+                                                options.target.hasFma, options.target.hasMaximum,
+                                                options.target.sharedBytes}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
@@ -102,9 +106,12 @@ void addTargetPhase(OpPassManager &passes, const Options &options) {
   if (options.target.kind == target::TargetKind::CPU)
     passes.addPass(kernel::createConvertKernelToLLVMPass(
         {options.target.privateBytes, options.target.hasHalfConversion, options.target.hasAmx}));
-  else if (options.target.kind == target::TargetKind::CUDA)
+  else if (options.target.kind == target::TargetKind::CUDA) {
+    if (options.target.hasTensorTiles)
+      passes.addPass(kernel::createConvertKernelToNVVMPass({options.target.name, /*onlyMachine=*/true}));
     passes.addPass(kernel::createConvertKernelToThreadsPass(
         {options.target.privateBytes, options.target.sharedBytes}));
+  }
 }
 
 struct PhaseEntry {

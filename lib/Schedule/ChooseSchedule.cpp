@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
+#include "ChooseTensor.h"
 #include "Legality.h"
 
 #include "zyx/Base/Debug.h"
@@ -95,6 +96,9 @@ public:
     });
     if (stores.empty())
       return ScheduleAttr::get(func.getContext(), steps);
+    if (target.hasTensorTiles)
+      if (TensorStepAttr step = zyx::schedule::chooseTensorStep(func, axes, target))
+        return ScheduleAttr::get(func.getContext(), {step});
     if (chooseAttention())
       return ScheduleAttr::get(func.getContext(), steps);
     steps.clear();

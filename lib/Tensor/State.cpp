@@ -146,6 +146,8 @@ Result<uint16_t> State::openDeviceLocked(const std::string &name) {
     home.pool = runtime::createHostPool(config.memoryLimit(name));
   } else {
     ZYX_ASSIGN_OR_RETURN(home.device, session.device(name));
+    // Of a card its own architecture.
+    home.target = home.device->target();
   }
   if (home.device)
     home.pool = home.device->pool();

@@ -351,6 +351,28 @@ int cuModuleGetFunction(Function *function, Module module, const char *name) {
   return call.code();
 }
 int cuFuncSetAttribute(Function, int, int) { return success; }
+/// In the map: the address, the extents, and what the box has along the first dimension.
+int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
+                           const uint64_t *strides, const unsigned *box, const unsigned *every, int interleave,
+                           int swizzle, int, int fill) {
+  Call call;
+  if (call.code())
+    return call.code();
+  const auto place = reinterpret_cast<uint64_t>(address);
+  uint64_t bytes = extents[0] * (uint64_t(1) << type);
+  for (unsigned i = 1; i < rank; ++i) {
+    if (strides[i - 1] % 16 != 0)
+      return invalid;
+    bytes += strides[i - 1] * (extents[i] - 1);
+  }
+  if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || place % 16 != 0 || !isAlive(place, bytes) || every[0] != 1 ||
+      interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
+    return invalid;
+  ++state().facts.tensorMaps;
+  map->words[0] = place;
+  map->words[1] = box[0];
+  return success;
+}
 int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, Stream stream, void **parameters, void **) {
   Call call;
@@ -364,12 +386,15 @@ int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsig
   const std::string &name = function->name;
   if (name.rfind("trap", 0) == 0)
     return enqueue(stream, [] { state().lost = illegalAddress; });
-  if (name.rfind("increment", 0) != 0)
+  const bool isMapped = name.rfind("mapped", 0) == 0;
+  if (name.rfind("increment", 0) != 0 && !isMapped)
     return enqueue(stream, [] {});
   // In, out, scratch, programs: taken now, as the driver does.
   uint64_t given[4];
   for (int i = 0; i < 4; ++i)
-    std::memcpy(&given[i], parameters[i], sizeof(uint64_t));
+    std::memcpy(&given[i], parameters[i + isMapped], sizeof(uint64_t));
+  if (isMapped)
+    std::memcpy(&given[0], parameters[0], sizeof(uint64_t));
   if (!isAlive(given[0], 4 * given[3]) || !isAlive(given[1], 4 * given[3]))
     return enqueue(stream, [] { state().lost = illegalAddress; });
   return enqueue(stream, [=] {

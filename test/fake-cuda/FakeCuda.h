@@ -7,7 +7,8 @@
 // count of what it gave out, and fails when it is told to.
 //
 // Kernels are known by the beginning of their names: "increment" writes int32 elements that are larger by
-// one than those it reads, one for each program; "trap" loses the device; others do nothing.
+// one than those it reads, one for each program; "mapped" does the same, and finds what it reads in a tensor map that
+// it has in front; "trap" loses the device; others do nothing.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_FAKECUDA_H
 #define ZYX_TEST_FAKECUDA_FAKECUDA_H
@@ -35,7 +36,7 @@ struct FakeCuda {
   // What is alive.
   int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0;
   // What has happened.
-  int launches = 0, trims = 0;
+  int launches = 0, trims = 0, tensorMaps = 0;
   uint64_t lastThreads = 0, lastGroups = 0;
 };
 

@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 6;
+inline constexpr uint32_t formatVersion = 7;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -64,9 +64,27 @@ struct SourceLocation {
   bool operator==(const SourceLocation &) const = default;
 };
 
+/// What the copy engine of a GPU must know of a buffer: a description of 128 bytes that the driver makes.
+struct TensorMap {
+  /// Which of the launch's buffers, and where in it, in bytes.
+  uint32_t buffer = 0;
+  uint64_t offset = 0;
+  uint32_t elementBytes = 0;
+  /// The innermost dimension first; in elements, and in bytes from one index to the next for all but that one.
+  std::vector<uint64_t> extents, strides;
+  /// Elements that one copy moves, along each dimension.
+  std::vector<uint32_t> box;
+  /// In bytes: 32, 64 or 128.
+  uint32_t swizzle = 0;
+  bool operator==(const TensorMap &) const = default;
+};
+/// Dimensions of a tensor map, at most.
+inline constexpr size_t maxTensorMapRank = 5;
+
 /// A function in a code blob. In "elf-so" it is `extern "C"` of type KernelFunction. In "cubin" and "ptx" its
 /// parameters are an address for each buffer, the scalars, the address of scratch memory, and the number of
-/// programs, each in 64 bits.
+/// programs, each in 64 bits. One with tensor maps has these in front, of 128 bytes each, and of the others none or
+/// those of the buffers.
 struct Kernel {
   std::string symbol;
   /// Index in Artifact::code.
@@ -87,6 +105,8 @@ struct Kernel {
   uint32_t groupThreads = 0;
   /// Of a workgroup, in bytes, beyond what its code declares.
   uint32_t sharedBytes = 0;
+  /// Where there are any, a multiprocessor runs one workgroup at a time, and each hands programs to itself.
+  std::vector<TensorMap> tensorMaps = {};
   bool operator==(const Kernel &) const = default;
 };
 

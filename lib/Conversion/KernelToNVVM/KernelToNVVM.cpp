@@ -20,6 +20,8 @@ using namespace zyx::kernel;
 static constexpr StringRef sharedName = "zyx_shared";
 /// Registers of a multiprocessor; setmaxnreg moves them between warps.
 static constexpr int64_t registerFile = 65536;
+/// Of addresses of buffers, as the other way to GPUs has it.
+static constexpr int64_t bufferAlignment = 16;
 /// Named barriers of a workgroup; number 0 is the workgroup's own.
 static constexpr int64_t namedBarriers = 16;
 
@@ -63,10 +65,12 @@ Type Lowering::convert(Type type) {
     count = tile.getDimSize(1) / 2;
   } else if (auto slice = dyn_cast_or_null<SliceAttr>(tile.getEncoding())) {
     auto frag = dyn_cast<FragAttr>(slice.getParent());
-    if (!frag || frag.getKind() != FragKind::WgmmaAcc || slice.getDim() != 1 || tile.getRank() != 1 ||
-        tile.getDimSize(0) != 64)
+    if (!frag || frag.getKind() != FragKind::WgmmaAcc || tile.getRank() != 1)
       return {};
-    count = 2;
+    bool isRows = slice.getDim() == 1;
+    if (isRows ? tile.getDimSize(0) != 64 : tile.getDimSize(0) % 8 != 0)
+      return {};
+    count = isRows ? 2 : tile.getDimSize(0) / 4;
   }
   if (count == 0)
     return {};
@@ -85,35 +89,17 @@ Type Lowering::convert(Type type) {
 
 /// Tensor maps and places in shared memory, which the function's type and attributes need.
 LogicalResult Lowering::collect() {
-  int64_t end = 0;
-  WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
-    Value view, slot;
-    if (auto alloc = dyn_cast<AllocOp>(op))
-      return place(alloc, end);
-    if (auto load = dyn_cast<AsyncLoadOp>(op))
-      view = load.getView(), slot = load.getSlot();
-    if (auto store = dyn_cast<AsyncStoreOp>(op))
-      view = store.getView(), slot = store.getSlot();
-    if (!view)
-      return WalkResult::advance();
-    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot);
-    if (failed(wanted))
-      return WalkResult::interrupt();
-    if (!llvm::is_contained(tensorMaps, *wanted))
-      tensorMaps.push_back(*wanted);
-    return WalkResult::advance();
-  });
+  places = placeShared(kernel);
+  WalkResult result = kernel.walk<WalkOrder::PreOrder>(
+      [&](AllocOp alloc) -> WalkResult { return place(alloc, places.offsets.at(alloc)); });
   if (result.wasInterrupted())
     return failure();
-  // Barriers come last: they are small, and nothing behind them needs more than 8 bytes.
-  kernel.walk([&](BarriersOp op) {
-    end = llvm::alignTo(end, 8);
-    barrierOffsets[op] = end;
-    end += 8 * op.getType().getCount();
-  });
-  sharedBytes = end;
-  if (sharedBytes > target.sharedBytes)
-    return kernel.emitError() << "needs " << sharedBytes << " bytes of shared memory; " << target.name
+  FailureOr<SmallVector<TensorMap>> maps = tensorMapsOf(kernel);
+  if (failed(maps))
+    return failure();
+  tensorMaps = *maps;
+  if (places.bytes > target.sharedBytes)
+    return kernel.emitError() << "needs " << places.bytes << " bytes of shared memory; " << target.name
                               << " has " << target.sharedBytes;
   return success();
 }
@@ -147,9 +133,17 @@ LogicalResult Lowering::run() {
                                  {"swizzle", b.getI64IntegerAttr(each.swizzle)},
                                  {"element", TypeAttr::get(each.element)}}));
   }
+  const bool hasAddresses = accessesGlobalMemory(kernel);
   for (BlockArgument argument : kernel.getBody().getArguments()) {
-    if (isa<BufferType>(argument.getType()))
+    if (isa<BufferType>(argument.getType())) {
+      if (!hasAddresses)
+        continue;
+      types.push_back(globalPointer);
+      argAttrs.push_back(dictionary({{LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr()},
+                                     {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bufferAlignment)}}));
+      params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(argument.getArgNumber())}}));
       continue;
+    }
     types.push_back(convert(argument.getType()));
     argAttrs.push_back(dictionary({}));
     params.push_back(dictionary({{"argument", b.getI64IntegerAttr(argument.getArgNumber())}}));
@@ -168,17 +162,19 @@ LogicalResult Lowering::run() {
       b, loc, kernel.getSymName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   func->setAttr("nvvm.kernel", b.getUnitAttr());
+  // Pairs of 16-bit elements are vectors for which there are instructions.
+  func.setPassthroughAttr(b.getArrayAttr(b.getStringAttr(keepsVectorsName)));
   func->setAttr("nvvm.maxntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
   func->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
   func->setAttr("kernel.params", b.getArrayAttr(params));
-  func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(sharedBytes));
+  func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(places.bytes));
   func.setArgAttrsAttr(b.getArrayAttr(argAttrs));
 
   Block *entry = func.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   unsigned next = tensorMaps.size();
   for (BlockArgument argument : kernel.getBody().getArguments())
-    if (!isa<BufferType>(argument.getType()))
+    if (hasAddresses || !isa<BufferType>(argument.getType()))
       map.map(argument, entry->getArgument(next++));
   sharedBase = LLVM::AddressOfOp::create(b, loc, sharedPointer, sharedName);
   if (count > 1) {
@@ -207,7 +203,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
             ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, ExtractOp,
-            ConvertOp, ReduceOp, BroadcastOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
+            ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
           [&](auto each) { return lower(each); })
       // Views say how copies find elements; their tensor maps are parameters already.
       .Case([&](ViewOp) { return success(); })
@@ -483,6 +479,8 @@ struct ConvertKernelToNVVM : zyx::kernel::impl::ConvertKernelToNVVMPassBase<Conv
       return signalPassFailure();
     }
     for (FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      if (onlyMachine && !isMachineForm(kernel))
+        continue;
       if (failed(Lowering(kernel, *record).run()))
         return signalPassFailure();
       kernel.erase();

@@ -22,7 +22,7 @@ Value Lowering::barrierAt(Value barriers, Value slot) {
 LogicalResult Lowering::lower(BarriersOp op) {
   if (threads.barrier)
     return op.emitOpError("stands inside a role, where nobody else would see it made");
-  Value first = advance(sharedBase, barrierOffsets.at(op));
+  Value first = advance(sharedBase, places.offsets.at(op));
   map.map(op.getResult(), first);
   return onFirst([&] {
     for (unsigned i = 0; i < op.getType().getCount(); ++i)
@@ -67,61 +67,6 @@ LogicalResult Lowering::lower(WaitOp op) {
 //===----------------------------------------------------------------------===//
 // The copy engine
 //===----------------------------------------------------------------------===//
-
-/// Most elements of a dimension of a box.
-static constexpr int64_t maxBox = 256;
-/// Strides in global memory are multiples of this many bytes.
-static constexpr int64_t strideBytes = 16;
-
-FailureOr<TensorMap> Lowering::tensorMapOf(Operation *op, Value view, Value slot) {
-  auto made = view.getDefiningOp<ViewOp>();
-  AllocOp alloc = allocationOf(slot);
-  if (!made || !alloc)
-    return op->emitOpError("needs views whose kernel.view and kernel.alloc are in sight");
-  auto argumentOf = [&](Value v) -> std::optional<int64_t> {
-    auto argument = dyn_cast<BlockArgument>(v);
-    if (!argument || argument.getOwner() != &kernel.getBody().front())
-      return std::nullopt;
-    return argument.getArgNumber();
-  };
-  TensorMap result;
-  std::optional<int64_t> buffer = argumentOf(made.getBuffer());
-  SmallVector<std::optional<int64_t>> symbols = llvm::map_to_vector(made.getSymbols(), argumentOf);
-  if (!buffer || llvm::is_contained(symbols, std::nullopt))
-    return op->emitOpError("copies through a view that is not made of arguments of the kernel");
-  result.buffer = *buffer;
-  result.map = made.getMap();
-  result.element = made.getType().getElementType();
-  for (std::optional<int64_t> symbol : symbols)
-    result.symbols.push_back(*symbol);
-
-  BlockAttr block = result.map.front();
-  int64_t rank = made.getType().getRank();
-  if (!result.map.isSingleBlock() || block.hasValid() || rank < 1 || rank > 5)
-    return op->emitOpError("copies through a map that is not one whole block of 1 to 5 dimensions");
-  if (BlockAttr::constant(block.getStrides().back()) != 1)
-    return op->emitOpError("copies through a view whose rows are not contiguous");
-  int64_t bits = result.element.getIntOrFloatBitWidth();
-  for (AffineExpr stride : block.getStrides().drop_back())
-    if (auto known = BlockAttr::constant(stride); known && *known * bits % (8 * strideBytes) != 0)
-      return op->emitOpError() << "copies through a view with a stride of " << *known
-                               << " elements; strides are multiples of " << strideBytes << " bytes";
-
-  ViewType box = cast<ViewType>(slot.getType());
-  auto layout = dyn_cast_or_null<SharedAttr>(box.getLayout());
-  if (!layout || layout.getSwizzle() == 0)
-    return op->emitOpError("copies to or from shared memory that is not swizzled, which is not lowered");
-  result.swizzle = layout.getSwizzle();
-  result.box.assign(rank - box.getRank(), 1);
-  llvm::append_range(result.box, box.getShape());
-  // One copy for each panel.
-  result.box.back() = result.swizzle * 8 / bits;
-  for (int64_t extent : result.box)
-    if (extent > maxBox)
-      return op->emitOpError() << "copies a box of " << extent << " elements; at most " << maxBox
-                               << " in a dimension go at once";
-  return result;
-}
 
 LogicalResult Lowering::forEachPanel(
     Operation *op, Value view, Value slot, ValueRange indices,

@@ -62,6 +62,27 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
       .Case([&](arith::CmpIOp cmp) -> Value {
         return LLVM::ICmpOp::create(b, loc, static_cast<LLVM::ICmpPredicate>(cmp.getPredicate()), v[0], v[1]);
       })
+      .Case([&](arith::CmpFOp cmp) -> Value {
+        // In the order of LLVM, which has the same names.
+        auto predicate = LLVM::symbolizeFCmpPredicate(
+            cmp.getPredicate() == arith::CmpFPredicate::AlwaysFalse  ? "_false"
+            : cmp.getPredicate() == arith::CmpFPredicate::AlwaysTrue ? "_true"
+                                                                     : arith::stringifyCmpFPredicate(cmp.getPredicate()));
+        return LLVM::FCmpOp::create(b, loc, *predicate, v[0], v[1]);
+      })
+      .Case([&](arith::ShLIOp) { return binary(std::type_identity<LLVM::ShlOp>()); })
+      .Case([&](arith::ShRUIOp) { return binary(std::type_identity<LLVM::LShrOp>()); })
+      .Case([&](arith::ShRSIOp) { return binary(std::type_identity<LLVM::AShrOp>()); })
+      .Case([&](arith::BitcastOp) -> Value { return LLVM::BitcastOp::create(b, loc, type, v[0]); })
+      .Case([&](arith::SIToFPOp) -> Value { return LLVM::SIToFPOp::create(b, loc, type, v[0]); })
+      .Case([&](arith::UIToFPOp) -> Value { return LLVM::UIToFPOp::create(b, loc, type, v[0]); })
+      .Case([&](math::AbsFOp) -> Value { return LLVM::FAbsOp::create(b, loc, type, v[0]); })
+      .Case([&](math::SqrtOp) -> Value { return LLVM::SqrtOp::create(b, loc, type, v[0]); })
+      .Case([&](math::FloorOp) -> Value { return LLVM::FFloorOp::create(b, loc, type, v[0]); })
+      .Case([&](math::CeilOp) -> Value { return LLVM::FCeilOp::create(b, loc, type, v[0]); })
+      .Case([&](math::TruncOp) -> Value { return LLVM::FTruncOp::create(b, loc, type, v[0]); })
+      .Case([&](math::RoundEvenOp) -> Value { return LLVM::RoundEvenOp::create(b, loc, type, v[0]); })
+      .Case([&](math::CopySignOp) -> Value { return LLVM::CopySignOp::create(b, loc, v[0], v[1]); })
       .Case([&](arith::SelectOp) -> Value { return LLVM::SelectOp::create(b, loc, v[0], v[1], v[2]); })
       .Case([&](arith::AddFOp) { return withFlags(LLVM::FAddOp::create(b, loc, v[0], v[1])); })
       .Case([&](arith::SubFOp) { return withFlags(LLVM::FSubOp::create(b, loc, v[0], v[1])); })

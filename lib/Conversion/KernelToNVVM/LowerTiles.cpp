@@ -219,28 +219,34 @@ LogicalResult Lowering::lower(ReduceOp op) {
 LogicalResult Lowering::lower(BroadcastOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
-  if (!isa_and_nonnull<SliceAttr>(input.getEncoding()) || fragOf(op.getType()) != FragKind::WgmmaAcc ||
-      !input.getElementType().isF32() || op.getDims() != ArrayRef<int64_t>{0})
-    return op.emitOpError("is not of an f32 column along the rows of an accumulator");
-  SmallVector<Value> rows = unpack(value(op.getInput())), registers;
+  auto slice = dyn_cast_or_null<SliceAttr>(input.getEncoding());
+  // A column lacks dimension 1, a row dimension 0.
+  if (!slice || fragOf(op.getType()) != FragKind::WgmmaAcc || input.getElementType().isBF16() ||
+      input.getElementType().isF16() || op.getDims() != ArrayRef<int64_t>{1 - static_cast<int64_t>(slice.getDim())})
+    return op.emitOpError("is not of a column along the rows of an accumulator, or of a row along its columns");
+  SmallVector<Value> given = unpack(value(op.getInput())), registers;
   for (size_t i = 0, e = cast<LLVM::LLVMStructType>(type).getBody().size(); i < e; ++i)
-    registers.push_back(rows[(i >> 1) & 1]);
+    registers.push_back(given[slice.getDim() == 1 ? (i >> 1) & 1 : i / 4 * 2 + i % 2]);
   map.map(op.getResult(), pack(type, registers));
   return success();
 }
 
 LogicalResult Lowering::lower(StoreOp op) {
+  if (op.getView().getType().getSpace() == Space::Global)
+    return storeToGlobal(op);
   auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
   AllocOp alloc = allocationOf(op.getView());
   bool is16Bit = tile && (tile.getElementType().isBF16() || tile.getElementType().isF16());
   if (!is16Bit || fragOf(tile) != FragKind::WgmmaAcc || tile.getDimSize(1) % 16 != 0 || !alloc ||
       memory.at(alloc).swizzle != 128 || op.getMask())
     return op.emitOpError("is not of a 16-bit accumulator to shared memory with a swizzle of 128");
-  if (tile.getShape() != op.getView().getType().getShape().take_back(2))
-    return op.emitOpError("does not fill the rows of its view");
+  ArrayRef<int64_t> view = op.getView().getType().getShape().take_back(2);
+  std::optional<int64_t> first = getConstantIntValue(op.getIndices().back());
+  if (tile.getDimSize(0) != view[0] || !first || *first % 16 != 0 || *first + tile.getDimSize(1) > view[1])
+    return op.emitOpError("does not fill the rows of its view, from a column that is a multiple of 16");
   if (failed(requireWarpGroup(op)))
     return failure();
-  FailureOr<Value> place = pointerTo(op, op.getView(), op.getIndices());
+  FailureOr<Value> place = pointerTo(op, op.getView(), op.getIndices(), /*atRowStart=*/true);
   if (failed(place))
     return failure();
 
@@ -257,12 +263,13 @@ LogicalResult Lowering::lower(StoreOp op) {
   for (Value each : unpack(value(op.getValue())))
     registers.push_back(LLVM::BitcastOp::create(b, loc, i32, each));
   auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  for (int64_t column = 0; column < tile.getDimSize(1); column += 16) {
+  for (int64_t i = 0; i < tile.getDimSize(1); i += 16) {
+    int64_t column = *first + i;
     Value piece = LLVM::AddOp::create(b, loc, constant(column % 64 / 8), right);
     Value swizzled = LLVM::XOrOp::create(b, loc, piece, rowInEight);
     Value address = advance(rowStart, LLVM::ShlOp::create(b, loc, swizzled, constant(4)).getResult());
     NVVM::StMatrixOp::create(b, loc, advance(address, column / 64 * memory.at(alloc).panelBytes),
-                             ValueRange(registers).slice(column / 4, 4), NVVM::MMALayout::row, shape,
+                             ValueRange(registers).slice(i / 4, 4), NVVM::MMALayout::row, shape,
                              NVVM::LdStMatrixEltType::B16);
   }
   return success();
@@ -292,8 +299,6 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
     return op.emitOpError() << "into " << result << " has no instruction; there are 64 rows of up to 256 f32";
   if (failed(requireWarpGroup(op)))
     return failure();
-  if (op.getTransposeLhs())
-    return op.emitOpError("with a transposed left factor is not lowered");
   ViewType rhs = op.getRhs().getType();
   Type element = rhs.getElementType();
   if (!element.isBF16() && !element.isF16())
@@ -309,6 +314,10 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
   const SharedMemory *left = inRegisters ? nullptr : swizzled(op.getLhs());
   if (!right || (!inRegisters && !left))
     return op.emitOpError("takes factors from swizzled shared memory");
+  // Rows of a left factor along which the contraction does not run are those of one panel.
+  if (op.getTransposeLhs() && left->panelColumns != result.getDimSize(0))
+    return op.emitOpError() << "takes a transposed left factor out of panels of " << result.getDimSize(0)
+                            << " columns, not of " << left->panelColumns;
   int64_t k = rhs.getDimSize(op.getTransposeRhs() ? 1 : 0);
   if (k % stepK != 0)
     return op.emitOpError() << "contracts " << k << " elements, no multiple of " << stepK;
@@ -332,10 +341,10 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
     Value rhsHere = at(rhsStart, op.getTransposeRhs() ? alongK(*right, kk) : kk * right->swizzle);
     if (!inRegisters) {
       acc = NVVM::WgmmaMmaAsyncOp::create(
-          b, loc, type, acc, at(lhsStart, alongK(*left, kk)), rhsHere,
+          b, loc, type, acc, at(lhsStart, op.getTransposeLhs() ? kk * left->swizzle : alongK(*left, kk)), rhsHere,
           NVVM::MMAShapeAttr::get(b.getContext(), 64, n, stepK), kind, kind, NVVM::WGMMATypes::f32,
           accumulates ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero, NVVM::WGMMAScaleIn::one,
-          NVVM::WGMMAScaleIn::one, NVVM::MMALayout::row,
+          NVVM::WGMMAScaleIn::one, op.getTransposeLhs() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           op.getTransposeRhs() ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
       continue;
     }

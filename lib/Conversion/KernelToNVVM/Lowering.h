@@ -5,7 +5,7 @@
 #ifndef ZYX_LIB_CONVERSION_KERNELTONVVM_LOWERING_H
 #define ZYX_LIB_CONVERSION_KERNELTONVVM_LOWERING_H
 
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/TensorMaps.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,16 +31,8 @@ struct SharedMemory {
   int64_t panelBytes = 0, panelColumns = 0;
 };
 
-/// What a tensor map must describe: a kernel has one parameter for each.
-struct TensorMap {
-  unsigned buffer = 0;
-  MapAttr map;
-  llvm::SmallVector<int64_t> symbols;
-  llvm::SmallVector<int64_t> box;
-  int64_t swizzle = 0;
-  mlir::Type element;
-  bool operator==(const TensorMap &) const = default;
-};
+/// Attribute of functions whose vectors have instructions, and stay.
+inline constexpr llvm::StringLiteral keepsVectorsName = "zyx-keeps-vectors";
 
 /// Lowers one kernel by a walk: structured control flow becomes blocks, every other op its
 /// instructions at the end of the block that is being written.
@@ -81,17 +73,16 @@ private:
   mlir::LogicalResult lowerIf(mlir::Value condition, llvm::function_ref<mlir::LogicalResult()> body);
 
   // SharedMemory.cpp: places in shared memory.
-  mlir::LogicalResult place(AllocOp op, int64_t &end);
-  /// The allocation that a view of shared memory is a part of; null behind anything else.
-  static AllocOp allocationOf(mlir::Value view);
-  /// The pointer to the element of `view` at `indices`; refuses places that a swizzle would move.
-  mlir::FailureOr<mlir::Value> pointerTo(mlir::Operation *op, mlir::Value view, mlir::ValueRange indices);
+  mlir::LogicalResult place(AllocOp op, int64_t offset);
+  /// The pointer to the element of `view` at `indices`; refuses places that a swizzle would move. Or to the first
+  /// element of its row.
+  mlir::FailureOr<mlir::Value> pointerTo(mlir::Operation *op, mlir::Value view, mlir::ValueRange indices,
+                                         bool atRowStart = false);
   mlir::LogicalResult lower(SubviewOp op);
   mlir::Value advance(mlir::Value pointer, int64_t bytes);
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
 
   // LowerAsync.cpp: transaction barriers and the copy engine.
-  mlir::FailureOr<TensorMap> tensorMapOf(mlir::Operation *op, mlir::Value view, mlir::Value slot);
   mlir::Value barrierAt(mlir::Value barriers, mlir::Value slot);
   mlir::LogicalResult lower(BarriersOp op);
   mlir::LogicalResult lower(ExpectOp op);
@@ -110,6 +101,16 @@ private:
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
   /// One op of arith or math on operands that are already lowered; null where there is none.
   mlir::Value lowerElement(mlir::Operation *op, mlir::ValueRange operands, mlir::Type type);
+
+  // LowerGlobal.cpp: global memory that threads read and write themselves.
+  /// What of a tile a thread has, and where: rows and columns that it adds to the tile's first ones.
+  struct Share;
+  mlir::FailureOr<Share> shareOf(mlir::Operation *op, mlir::Value view, mlir::ValueRange indices, mlir::Type type,
+                                 std::optional<llvm::ArrayRef<bool>> inBounds);
+  mlir::LogicalResult lower(LoadOp op);
+  mlir::LogicalResult storeToGlobal(StoreOp op);
+  /// The first byte of a buffer in global memory.
+  mlir::Value addressOf(mlir::Value buffer) { return value(buffer); }
 
   // LowerTiles.cpp: tiles in registers and the matrix unit.
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
@@ -146,14 +147,13 @@ private:
   mlir::Location loc = kernel.getLoc();
   mlir::Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type(), f32 = b.getF32Type();
   mlir::Type sharedPointer = mlir::LLVM::LLVMPointerType::get(b.getContext(), 3);
+  mlir::Type globalPointer = mlir::LLVM::LLVMPointerType::get(b.getContext(), 1);
   mlir::LLVM::LLVMFuncOp func;
   mlir::IRMapping map;
   Threads threads;
   mlir::Value sharedBase;
   llvm::DenseMap<mlir::Operation *, SharedMemory> memory;
-  /// Offsets of the barriers' rows in shared memory.
-  llvm::DenseMap<mlir::Operation *, int64_t> barrierOffsets;
-  int64_t sharedBytes = 0;
+  SharedPlaces places;
   llvm::SmallVector<TensorMap> tensorMaps;
 };
 

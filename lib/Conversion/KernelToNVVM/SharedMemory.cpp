@@ -12,7 +12,7 @@ using namespace zyx::kernel;
 /// Rows after which a swizzle repeats: the descriptors of wgmma and the copy engine count from there.
 static constexpr int64_t swizzleRows = 8;
 
-LogicalResult Lowering::place(AllocOp op, int64_t &end) {
+LogicalResult Lowering::place(AllocOp op, int64_t offset) {
   ViewType type = op.getType();
   if (type.getSpace() != Space::Shared)
     return op.emitOpError("of private memory is not lowered to NVVM");
@@ -34,16 +34,9 @@ LogicalResult Lowering::place(AllocOp op, int64_t &end) {
     place.strides[rank - 2] = place.swizzle;
     place.panelBytes = place.swizzle * type.getDimSize(rank - 2);
   }
-  place.offset = llvm::alignTo(end, place.swizzle ? 1024 : 64);
-  end = place.offset + place.bytes;
+  place.offset = offset;
   memory[op] = place;
   return success();
-}
-
-AllocOp Lowering::allocationOf(Value view) {
-  while (auto subview = view.getDefiningOp<SubviewOp>())
-    view = subview.getView();
-  return view.getDefiningOp<AllocOp>();
 }
 
 Value Lowering::advance(Value pointer, int64_t bytes) {
@@ -69,7 +62,7 @@ static bool isMultiple(Value index, int64_t factor) {
   return false;
 }
 
-FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indices) {
+FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indices, bool atRowStart) {
   // What is lowered already is an allocation or a part of one.
   const SharedMemory &place = memory.at(allocationOf(view));
   // A view of smaller rank has lost leading dimensions.
@@ -79,6 +72,8 @@ FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indic
   for (auto [i, index] : llvm::enumerate(indices)) {
     std::optional<int64_t> constantIndex = getConstantIntValue(index);
     bool isColumn = i + 1 == indices.size(), isRow = i + 2 == indices.size();
+    if (isColumn && atRowStart)
+      break;
     if (place.swizzle && isRow && !isMultiple(index, swizzleRows))
       return op->emitOpError() << "begins at a row that is no visible multiple of " << swizzleRows
                                << " of swizzled memory";

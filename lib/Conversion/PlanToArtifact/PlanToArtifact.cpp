@@ -5,7 +5,10 @@
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/IR/TensorMaps.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
+
+#include "zyx/Base/Assert.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -154,6 +157,8 @@ private:
     launch.flops = op.getFlops();
     launch.kernel = addKernel(kernel, launch, op.getOuts().size());
 
+    if (std::optional<int64_t> programs = kernel.getPrograms())
+      launch.grid.back() = *programs;
     auto grids = kernel.getBody().getOps<kernel::GridOp>();
     if (!grids.empty()) {
       kernel::GridOp grid = *grids.begin();
@@ -194,10 +199,42 @@ private:
     if (target.isGpu()) {
       const auto threads = static_cast<uint32_t>(kernel.getThreads().value_or(1));
       made.groupThreads = threads > 1 ? threads : 0;
-      made.sharedBytes = static_cast<uint32_t>(kernel::bytesOf(kernel, kernel::Space::Shared));
+      const bool isMachine = kernel::isMachineForm(kernel);
+      made.sharedBytes = static_cast<uint32_t>(isMachine ? kernel::placeShared(kernel).bytes
+                                                         : kernel::bytesOf(kernel, kernel::Space::Shared));
+      if (isMachine)
+        made.tensorMaps = tensorMapsOf(kernel);
     }
     result.kernels.push_back(std::move(made));
     return it->second;
+  }
+
+  /// Of a kernel in the machine form that has been lowered: its copies can be described.
+  static std::vector<artifact::TensorMap> tensorMapsOf(kernel::FuncOp kernel) {
+    FailureOr<SmallVector<kernel::TensorMap>> maps = kernel::tensorMapsOf(kernel);
+    ZYX_ASSERT(succeeded(maps), "the kernel was lowered before");
+    std::vector<artifact::TensorMap> result;
+    for (const kernel::TensorMap &map : *maps) {
+      kernel::BlockAttr block = map.map.front();
+      auto number = [](AffineExpr entry) {
+        std::optional<int64_t> known = kernel::BlockAttr::constant(entry);
+        ZYX_ASSERT(known, "sizes of a plan's kernels are known");
+        return static_cast<uint64_t>(*known);
+      };
+      artifact::TensorMap made;
+      made.buffer = map.buffer;
+      made.elementBytes = map.element.getIntOrFloatBitWidth() / 8;
+      made.offset = number(block.getOffset()) * made.elementBytes;
+      made.swizzle = static_cast<uint32_t>(map.swizzle);
+      for (AffineExpr extent : llvm::reverse(block.getShape()))
+        made.extents.push_back(number(extent));
+      for (AffineExpr stride : llvm::reverse(block.getStrides().drop_back()))
+        made.strides.push_back(number(stride) * made.elementBytes);
+      for (int64_t extent : llvm::reverse(map.box))
+        made.box.push_back(static_cast<uint32_t>(extent));
+      result.push_back(std::move(made));
+    }
+    return result;
   }
 
   SymbolTable symbols;

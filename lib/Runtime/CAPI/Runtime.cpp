@@ -300,6 +300,18 @@ zyx_error *zyx_executor_run(zyx_executor *executor) {
   });
 }
 
+zyx_error *zyx_executor_profile(zyx_executor *executor, uint64_t *nanoseconds) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
+    ZYX_RETURN_IF_ERROR(checkNull(nanoseconds, "nanoseconds"));
+    ZYX_ASSIGN_OR_RETURN(std::vector<CommandTime> times, executor->executor->profile());
+    *nanoseconds = 0;
+    for (const CommandTime &time : times)
+      *nanoseconds += time.nanoseconds;
+    return Status::ok();
+  });
+}
+
 zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, void *data,
                                     size_t size) {
   return guard([&] {

@@ -201,6 +201,7 @@ TargetInfo ada() { return card("sm_89", 128 << 10, 72 << 20, 128, 99 << 10); }
 /// H100, H200.
 TargetInfo hopper() {
   TargetInfo info = card("sm_90a", 256 << 10, 50 << 20, 132, 227 << 10);
+  info.hasTensorTiles = true;
   info.ptxVersion = 88;
   info.features = {"ptx88"};
   return info;
@@ -226,7 +227,7 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), l1Bytes, l2Bytes, cores, privateBytes,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;

@@ -48,7 +48,9 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
 
 /// Masked accesses become branches, which the scalariser would leave alone.
 constexpr const char *scalarisingPasses =
-    "function(scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>)";
+    "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
+/// Attribute of functions whose vectors have instructions.
+constexpr const char *keepsVectors = "zyx-keeps-vectors";
 
 } // namespace
 
@@ -76,8 +78,15 @@ std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
   module->setDataLayout(machine->createDataLayout());
   LLVMAnalyses analyses(machine.get());
   llvm::ModulePassManager passes;
-  if (scalarise)
-    llvm::cantFail(analyses.builder.parsePassPipeline(passes, scalarisingPasses));
+  if (scalarise) {
+    llvm::FunctionPassManager scalarising;
+    llvm::cantFail(analyses.builder.parsePassPipeline(scalarising, scalarisingPasses));
+    for (llvm::Function &function : *module)
+      if (!function.isDeclaration() && !function.hasFnAttribute(keepsVectors))
+        scalarising.run(function, analyses.functions);
+    analyses.modules.clear();
+    analyses.functions.clear();
+  }
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   passes.run(*module, analyses.modules);
 

@@ -41,11 +41,11 @@ kernel.func @threads() attributes {threads = 2048 : i64} {
 #map = #kernel.map<[#kernel.block<[8] strides [1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @global_load(%x: !kernel.buffer<f32, global>) attributes {threads = 128 : i64} {
+kernel.func @prefetch(%x: !kernel.buffer<f32, global>) attributes {threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map #map : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
   // expected-error @below {{has no lowering to NVVM}}
-  %e = kernel.load %v[%c0] : !kernel.view<8xf32, global> -> f32
+  kernel.prefetch %v[%c0] : !kernel.view<8xf32, global>
   kernel.return
 }
 
@@ -570,7 +570,7 @@ kernel.func @reduce() attributes {threads = 128 : i64} {
 
 kernel.func @broadcast() attributes {threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64xf32, #row>
-  // expected-error @below {{is not of an f32 column along the rows of an accumulator}}
+  // expected-error @below {{is not of a column along the rows of an accumulator, or of a row along its columns}}
   %e = kernel.broadcast %t dims [0] : tensor<64xf32, #row> -> tensor<64x64xf32, #kernel.frag<wgmma_a>>
   kernel.return
 }
@@ -600,7 +600,7 @@ kernel.func @store_part() attributes {threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   %s = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
-  // expected-error @below {{does not fill the rows of its view}}
+  // expected-error @below {{does not fill the rows of its view, from a column that is a multiple of 16}}
   kernel.store %t, %s[%c0, %c0] : tensor<64x64xbf16, #acc>, !kernel.view<128x64xbf16, shared, #sw>
   kernel.return
 }
@@ -639,11 +639,12 @@ kernel.func @rows() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
+#half = #kernel.shared<swizzle = 64>
 kernel.func @transposed() attributes {threads = 128 : i64} {
-  %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
+  %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #half>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
-  // expected-error @below {{with a transposed left factor is not lowered}}
-  %d = kernel.mma_async %l transposed, %r transposed : !kernel.view<64x64xbf16, shared, #sw>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
+  // expected-error @below {{takes a transposed left factor out of panels of 64 columns, not of 32}}
+  %d = kernel.mma_async %l transposed, %r transposed : !kernel.view<64x64xbf16, shared, #half>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<64x64xf32, #acc>
   kernel.return
 }
 
@@ -715,5 +716,104 @@ kernel.func @wait_bf16() attributes {threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   // expected-error @below {{which is no f32 accumulator}}
   %w = kernel.mma_wait pending 0 %t : tensor<64x64xbf16, #acc> -> tensor<64x64xbf16, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @global_dynamic(%x: !x, %m: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.view %x[%m] map <[<[s0, 64] strides [64, 1]>]> : !x -> !kernel.view<?x64xf32, global>
+  // expected-error @below {{moves elements through a view that is not one whole block of known shape}}
+  kernel.store %t, %v[%c0, %c0] : tensor<64x64xf32, #acc>, !kernel.view<?x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @global_stride(%x: !x, %m: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.view %x[%m] map <[<[64, 64] strides [s0, 1]>]> : !x -> !kernel.view<64x64xf32, global>
+  // expected-error @below {{moves elements through a view whose strides are not known}}
+  kernel.store %t, %v[%c0, %c0] : tensor<64x64xf32, #acc>, !kernel.view<64x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @global_offset(%x: !x, %m: index) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.view %x[%m] map <[<[64, 64] strides [64, 1] offset s0>]> : !x -> !kernel.view<64x64xf32, global>
+  // expected-error @below {{moves elements through a view whose offset is not known}}
+  kernel.store %t, %v[%c0, %c0] : tensor<64x64xf32, #acc>, !kernel.view<64x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @global_frag(%x: !x) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.view %x map <[<[32, 64] strides [64, 1]>]> : !x -> !kernel.view<32x64xf32, global>
+  // expected-error @below {{moves 'tensor<32x64xf32, #kernel.frag<wgmma_acc>>', which no thread can hold}}
+  %u = kernel.load %v[%c0, %c0] : !kernel.view<32x64xf32, global> -> tensor<32x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @global_threads(%x: !x) attributes {threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.view %x map <[<[64, 64] strides [64, 1]>]> : !x -> !kernel.view<64x64xf32, global>
+  // expected-error @below {{needs 128 threads, not 64}}
+  kernel.store %t, %v[%c0, %c0] : tensor<64x64xf32, #acc>, !kernel.view<64x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @shared_load() attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %v = kernel.alloc : !kernel.view<64x64xf32, shared>
+  // expected-error @below {{is not a plain one of global memory}}
+  %u = kernel.load %v[%c0, %c0] : !kernel.view<64x64xf32, shared> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+!x = !kernel.buffer<f32, global>
+
+kernel.func @scalar_store(%x: !x) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %one = arith.constant 1.0 : f32
+  %v = kernel.view %x map <[<[64, 64] strides [64, 1]>]> : !x -> !kernel.view<64x64xf32, global>
+  // expected-error @below {{is not of a tile to global memory}}
+  kernel.store %one, %v[%c0, %c0] : f32, !kernel.view<64x64xf32, global>
   kernel.return
 }

@@ -1,4 +1,6 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=4000' \
+// RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 
 // Threads take the vectors of a row in turn, each as many further as there are threads. Their sums meet in
 // shared memory, in groups of 16 and then all.
@@ -42,6 +44,15 @@ kernel.func @mean(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
 
 // Exponentials that two loops use are kept in shared memory, with barriers before and behind.
 
+// Where there is too little of it, a program is one thread.
+// LITTLE: ProgramIsOneThread | Category:zyx-shared{{.*}}threads of softmax would share 4416 bytes; there are 4000
+// LITTLE: kernel.func @mean({{.*}}threads = 64
+// LITTLE: kernel.func @softmax
+// LITTLE-NOT: threads
+// LITTLE: kernel.alloc : <1x1024xf32, private>
+// LITTLE-NOT: barrier
+// LITTLE: kernel.return
+
 // CHECK-LABEL: kernel.func @softmax
 // CHECK: kernel.alloc : <1x1024xf32, shared>
 // CHECK: kernel.barrier workgroup
@@ -62,5 +73,30 @@ kernel.func @softmax(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
     %d = arith.divf %e, %b : tensor<1x1024xf32>
     kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !z
   }
+  kernel.return
+}
+
+// All sums meet in the same memory, however many there are.
+
+// CHECK-LABEL: kernel.func @two_sums
+// CHECK-COUNT-2: kernel.alloc
+// CHECK-NOT: kernel.alloc
+// CHECK-COUNT-4: kernel.barrier workgroup
+// CHECK-NOT: kernel.barrier workgroup
+#one = #kernel.map<[#kernel.block<[1] strides [1]>]>
+!one = !kernel.view<1xf32, global>
+!row = !kernel.view<1x1024xf32, global>
+#row = #kernel.map<[#kernel.block<[1, 1024] strides [1024, 1]>]>
+kernel.func @two_sums(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #row : !buffer -> !row
+  %zs = kernel.view %z map #row : !buffer -> !row
+  %ys = kernel.view %y map #one : !buffer -> !one
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !row -> tensor<1x1024xf32>
+  %u = kernel.load %zs[%c0, %c0] axes ["r", "d"] in_bounds [true, true] : !row -> tensor<1x1024xf32>
+  %s = kernel.reduce add %t dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
+  %p = kernel.reduce add %u dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
+  %b = arith.addf %s, %p : tensor<1xf32>
+  kernel.store %b, %ys[%c0] in_bounds [true] : tensor<1xf32>, !one
   kernel.return
 }

@@ -70,7 +70,8 @@ void reseal(std::vector<std::byte> &bytes) {
 }
 
 TEST(ArtifactTest, RoundTrips) {
-  const Artifact a = sample();
+  Artifact a = sample();
+  a.kernels[0].tensorMaps = {{1, 32, 2, {64, 8}, {128}, {64, 8}, 128}, {0, 0, 4, {16}, {}, {16}, 64}};
   ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
   auto back = Artifact::deserialize(a.serialize());
   ASSERT_TRUE(back.isOk()) << back.status().toString();
@@ -104,9 +105,9 @@ TEST(ArtifactTest, RefusesEveryFlippedByte) {
 
 TEST(ArtifactTest, RefusesOtherVersions) {
   std::vector<std::byte> bytes = sample().serialize();
-  bytes[8] = std::byte{7};
+  bytes[8] = std::byte{8};
   EXPECT_EQ(Artifact::deserialize(bytes).status().code(), ErrorCode::Unsupported);
-  EXPECT_THAT(refusal(bytes), HasSubstr("in format version 7; zyx "));
+  EXPECT_THAT(refusal(bytes), HasSubstr("in format version 8; zyx "));
 }
 
 TEST(ArtifactTest, SurvivesEveryFlippedByteUnderARightChecksum) {
@@ -186,6 +187,24 @@ TEST(ArtifactTest, VerifiesKernels) {
             "kernel 0 has no valid symbol");
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].numWritten = 5; }),
             "kernel 0 writes 5 of 4 buffers");
+  auto mapped = [](const std::function<void(TensorMap &)> &change) {
+    return complaint([&](Artifact &a) {
+      TensorMap map{1, 32, 2, {64, 8}, {128}, {64, 8}, 128};
+      change(map);
+      a.kernels[0].tensorMaps = {map};
+    });
+  };
+  EXPECT_EQ(mapped([](TensorMap &m) { m.buffer = 4; }), "kernel 0 has a tensor map of buffer 4 of 4");
+  for (const std::function<void(TensorMap &)> &change : std::vector<std::function<void(TensorMap &)>>{
+           [](TensorMap &m) { m.extents.clear(); }, [](TensorMap &m) { m.strides.push_back(64); },
+           [](TensorMap &m) { m.box.pop_back(); }, [](TensorMap &m) { m.swizzle = 16; },
+           [](TensorMap &m) { m.elementBytes = 8; },
+           [](TensorMap &m) {
+             m.extents.resize(6, 1);
+             m.strides.resize(5, 128);
+             m.box.resize(6, 1);
+           }})
+    EXPECT_EQ(mapped(change), "kernel 0 has a tensor map of an unknown form");
 }
 
 TEST(ArtifactTest, VerifiesCommands) {

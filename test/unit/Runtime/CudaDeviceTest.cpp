@@ -116,6 +116,56 @@ protected:
   void (*reset)() = nullptr;
 };
 
+TEST_F(CudaDeviceTest, DescribesBuffersToTheCopyEngine) {
+  Artifact a = sample();
+  a.kernels[0].symbol = "mapped";
+  a.kernels[0].groupThreads = 384;
+  // 1000 elements as rows of 8, of which the first launch reads four more bytes further on.
+  a.kernels[0].tensorMaps = {{0, 0, 4, {8, 125}, {32}, {8, 64}, 32}};
+  auto device = createDevice("cuda");
+  ASSERT_TRUE(device) << device.status().toString();
+  // The loop's launch has less memory than the map says.
+  std::erase_if(a.commands, [](const Command &command) {
+    const auto *launch = std::get_if<Launch>(&command.action);
+    return !launch || launch->buffers[0].buffer == 2;
+  });
+  auto executor = Executor::create(*device, a);
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const std::vector<int32_t> x = input();
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+    Status status = (*executor)->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    std::vector<int32_t> y(count);
+    ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(y[i], x[i] + 2);
+    // Made once for each launch; where a buffer stays, so does its map.
+    EXPECT_EQ(fake->tensorMaps, 2);
+    // A multiprocessor runs one workgroup.
+    EXPECT_EQ(fake->lastGroups, 4u);
+    EXPECT_EQ(fake->lastThreads, 384u);
+  }
+  auto other = runtime::Buffer::allocate((*device)->pool(), bytes);
+  ASSERT_TRUE(other) << other.status().toString();
+  ASSERT_TRUE((*other)->write(std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE((*executor)->bindInput(0, *other).isOk());
+  ASSERT_TRUE((*executor)->run().isOk());
+  EXPECT_EQ(fake->tensorMaps, 3);
+  executor->reset();
+  other->reset();
+  device->reset();
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, SaysWhatTheCopyEngineCannotTake) {
+  Artifact a = sample();
+  a.kernels[0].symbol = "mapped";
+  a.kernels[0].tensorMaps = {{0, 0, 4, {8, 125}, {20}, {8, 64}, 32}};
+  EXPECT_THAT(tryAll(a).message(), HasSubstr("cannot describe a buffer of kernel plus: "));
+  expectNothingLeft();
+}
+
 TEST_F(CudaDeviceTest, IsListedByCard) {
   fake->devices = 2;
   std::string names;

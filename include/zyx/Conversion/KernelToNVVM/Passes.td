@@ -19,7 +19,8 @@ def ConvertKernelToNVVMPass : Pass<"zyx-convert-kernel-to-nvvm", "::mlir::Module
       Attribute `kernel.params` says, for each parameter of the function, `{argument = n}`, the scalar
       argument n of the kernel, or how to make the tensor map: `buffer` (an argument's number), `map` and
       `symbols` (the view's map and the numbers of the arguments that are its symbols), `box` (in the
-      order of the view's dimensions), `swizzle` (in bytes) and `element`.
+      order of the view's dimensions), `swizzle` (in bytes) and `element`. A kernel whose threads read or write
+      global memory themselves has an address for each of its buffers behind them: `{buffer}`.
     - `kernel.shared_bytes` is the dynamic shared memory of a launch, `nvvm.maxntid` its threads.
     - `kernel.grid` has, for each dimension of the kernel's grid, `{extent, step}` or
       `{argument, step}`; the last dimension is x. Without it the kernel walks its tiles itself and
@@ -30,7 +31,8 @@ def ConvertKernelToNVVMPass : Pass<"zyx-convert-kernel-to-nvvm", "::mlir::Module
       Waiting for contractions passes the accumulators through inline assembly, because the
       intrinsic would let LLVM move their uses before the wait.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "record of the machine">];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "record of the machine">,
+    Option<"onlyMachine", "only-machine", "bool", "false", "leave kernels that have no roles to other passes">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

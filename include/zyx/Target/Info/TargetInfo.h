@@ -66,6 +66,8 @@ struct TargetInfo {
   int64_t sharedBytes = 0;
   /// Threads that run in lockstep.
   int64_t warpSize = 1;
+  /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
+  bool hasTensorTiles = false;
   /// Version of PTX that the emitter writes, times 10: 88 for 8.8.
   int ptxVersion = 0;
   /// The code is PTX for the device's driver, which knows machines that came later.

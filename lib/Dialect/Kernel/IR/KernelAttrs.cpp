@@ -271,12 +271,25 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult TensorStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
+                                     int64_t depth, int64_t stages, int64_t group) {
+  if ((rows != 64 && rows != 128) || columns <= 0 || columns % 64 != 0 || columns > 256)
+    return emitError() << "tiles of tensor cores have 64 or 128 rows and 64, 128, 192 or 256 columns, not " << rows
+                       << " x " << columns;
+  if (depth != 64 || stages < 2 || group <= 0)
+    return emitError() << "slices of 64 elements pass through two stages or more, not of " << depth << " through "
+                       << stages;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<Attribute> steps) {
   for (Attribute step : steps)
     if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr, SwapStepAttr,
-             OnlineStepAttr, StreamStepAttr>(step))
+             OnlineStepAttr, StreamStepAttr, TensorStepAttr>(step))
       return emitError() << "schedule holds " << step << ", which is no step";
+    else if (isa<TensorStepAttr>(step) && steps.size() != 1)
+      return emitError() << "schedule holds " << step << " and other steps";
   return success();
 }
 

@@ -7,6 +7,16 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+TensorStepAttr zyx::kernel::tensorStepOf(FuncOp func) {
+  ScheduleAttr schedule = func.getScheduleAttr();
+  return schedule && schedule.getSteps().size() == 1 ? dyn_cast<TensorStepAttr>(schedule.getSteps().front())
+                                                     : TensorStepAttr();
+}
+
+bool zyx::kernel::isMachineForm(FuncOp func) {
+  return func.walk([](RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 LogicalResult RolesOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<RoleOp, YieldOp>(op))

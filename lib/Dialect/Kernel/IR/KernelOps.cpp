@@ -290,7 +290,9 @@ static LogicalResult verifyAccess(Operation *op, ViewType view, Type type, Value
                              << view.getRank();
   if (getElementTypeOrSelf(type) != view.getElementType())
     return op->emitOpError() << "moves " << type << " through " << view;
-  if (auto tile = dyn_cast<RankedTensorType>(type); tile && tile.getRank() != view.getRank())
+  auto tile = dyn_cast<RankedTensorType>(type);
+  const bool isInRegisters = tile && isa_and_nonnull<FragAttr, SliceAttr>(tile.getEncoding());
+  if (tile && (isInRegisters ? tile.getRank() > view.getRank() : tile.getRank() != view.getRank()))
     return op->emitOpError() << "moves a tile of rank " << tile.getRank()
                              << " through a view of rank " << view.getRank();
   if (isa<VectorType>(type) && view.getRank() == 0)

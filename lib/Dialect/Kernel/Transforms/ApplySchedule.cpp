@@ -35,7 +35,8 @@ public:
 
   LogicalResult run() {
     ScheduleAttr schedule = func.getScheduleAttr();
-    if (!schedule)
+    // Tensor cores are a form of their own (MapTensorCores.cpp).
+    if (!schedule || tensorStepOf(func))
       return success();
     unshareConstants(func);
     for (Attribute step : schedule.getSteps()) {

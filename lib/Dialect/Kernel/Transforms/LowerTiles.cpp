@@ -5,11 +5,13 @@
 #include "TileLowering.h"
 
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 
 namespace zyx::kernel {
 #define GEN_PASS_DEF_LOWERTILESPASS
@@ -81,7 +83,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   LogicalResult lower(FuncOp func) {
     if (func.getSchedule())
       return func.emitOpError("has a schedule that was not applied");
-    if (isLowered(func))
+    if (isMachineForm(func) || isLowered(func))
       return success();
     if (failed(checkBuffers(func)))
       return failure();
@@ -91,11 +93,29 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
+    FailureOr<FuncOp> lowered = lowerTiles(func, *axes);
+    // Where its threads would share more than there is, a program is one thread, and what it keeps is its own.
+    if (succeeded(lowered) && func.getThreads().value_or(1) > 1 && bytesOf(*lowered, Space::Shared) > sharedBytes) {
+      remark::passed(func.getLoc(), remark::RemarkOpts::name("ProgramIsOneThread").category("zyx-shared"))
+          << ("threads of " + func.getName() + " would share " + Twine(bytesOf(*lowered, Space::Shared)) +
+              " bytes; there are " + Twine(sharedBytes.getValue()))
+                 .str();
+      lowered->erase();
+      func.removeThreadsAttr();
+      lowered = lowerTiles(func, *axes);
+    }
+    if (failed(lowered))
+      return failure();
+    func.erase();
+    return success();
+  }
+
+  FailureOr<FuncOp> lowerTiles(FuncOp func, const Axes &axes) {
     OpBuilder builder(func);
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, *axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum});
+    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum});
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     if (failed(lowering.lower(func.getBody().front()))) {
@@ -104,8 +124,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     }
     builder.setInsertionPointToEnd(&entry);
     ReturnOp::create(builder, func.getLoc());
-    func.erase();
-    return success();
+    return lowered;
   }
 
   void runOnOperation() override {

@@ -130,6 +130,8 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
   void runOnOperation() override {
     getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
+      if (isMachineForm(func))
+        return;
       const int64_t most = func.getThreads().value_or(1) > 1 ? sharedBytes : maxBytes;
       func.walk([&](Block *block) { Stager(*block, most).run(); });
     });

@@ -101,6 +101,8 @@ private:
   /// Where allocations go: the start of the grid's body.
   mlir::Block *programStart = nullptr;
   mlir::Value threadNumber;
+  /// Shared memory in which threads combine what each has: one element of each, and one of each group.
+  llvm::DenseMap<std::pair<mlir::Block *, mlir::Type>, std::pair<mlir::Value, mlir::Value>> acrossMemory;
 };
 
 /// What roots evaluate between themselves and what was computed before them.

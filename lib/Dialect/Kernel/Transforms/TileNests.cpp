@@ -274,7 +274,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwnPieces(Extent extent, A
 }
 
 /// In two rounds: each group of neighbours, by its first thread, and then the groups, by all. A thread can come
-/// back to write the first memory only behind the second barrier, when nobody reads it any more.
+/// back to write the first memory only behind the second barrier, when nobody reads it any more, and the second
+/// one behind the next reduction's first barrier: all reductions share them.
 Value NestEmitter::acrossThreads(Combine kind, Value own) {
   constexpr int64_t neighbours = 16;
   Type element = own.getType();
@@ -297,7 +298,10 @@ Value NestEmitter::acrossThreads(Combine kind, Value own) {
     return total;
   };
   const int64_t groups = t.threads / neighbours;
-  Value parts = allocate(t.threads), sums = allocate(groups);
+  auto [known, isNew] = t.acrossMemory.try_emplace({t.programStart, element});
+  if (isNew)
+    known->second = {allocate(t.threads), allocate(groups)};
+  auto [parts, sums] = known->second;
   Value thread = t.thread();
   store(own, parts, thread);
   t.barrier(loc);

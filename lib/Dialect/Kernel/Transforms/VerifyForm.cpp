@@ -92,15 +92,16 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
   using VerifyFormPassBase::VerifyFormPassBase;
 
   void runOnOperation() override {
-    LogicalResult (*verify)(Operation *) = form == "tiled"     ? verifyTiled
+    LogicalResult (*verifyOfForm)(Operation *) = form == "tiled"     ? verifyTiled
                                            : form == "machine" ? verifyMachine
                                            : form == "lowered" ? verifyLowered
                                                                : nullptr;
-    if (!verify) {
+    if (!verifyOfForm) {
       getOperation()->emitError() << "there is no form '" << form << "'; tiled, machine and lowered exist";
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](FuncOp func) {
+      auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine : verifyOfForm;
       return func.walk([&](Operation *op) {
         return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance();
       });

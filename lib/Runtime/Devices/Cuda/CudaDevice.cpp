@@ -91,6 +91,8 @@ Status LoadedCode::load(const Artifact &artifact) {
     Function function = nullptr;
     ZYX_RETURN_IF_ERROR(card->check(card->api().moduleFunction(&function, modules[kernel.code], kernel.symbol.c_str()),
                                     "find kernel " + kernel.name + " in its code"));
+    if (!kernel.tensorMaps.empty() && !card->api().tensorMapEncode)
+      return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
     if (kernel.sharedBytes != 0)
       ZYX_RETURN_IF_ERROR(card->check(card->api().functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
                                       "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));

@@ -5,6 +5,7 @@
 #include "Cuda.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -22,11 +23,21 @@ constexpr int64_t mostGroups = (int64_t(1) << 31) - 1;
 /// Scratch memory of one launch, at most, unless one thread alone needs more.
 constexpr uint64_t scratchBudget = uint64_t(256) << 20;
 
+/// A tensor map of a launch. It is made anew where its buffer lies elsewhere.
+struct BoundMap {
+  TensorMap made = {};
+  const artifact::TensorMap *what = nullptr;
+  /// The value that holds the buffer's address, and the address of which `made` is.
+  size_t slot = 0;
+  Address address = 0;
+};
+
 struct Step {
   enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
-  /// Its first parameter in `values`, and its first buffer in `values`: the same but for loops.
+  /// Its first buffer in `values`.
   size_t slot = 0;
-  // Launch.
+  // Launch: its parameters, and those of them that are tensor maps.
+  size_t parameter = 0, firstMap = 0, numMaps = 0;
   Function function = nullptr;
   LaunchShape shape;
   uint32_t sharedBytes = 0;
@@ -65,6 +76,10 @@ public:
           values.push_back(static_cast<uint64_t>(scalar));
         values.push_back(scratch);
         values.push_back(static_cast<uint64_t>(programs));
+        step.firstMap = maps.size();
+        step.numMaps = kernel.tensorMaps.size();
+        for (const artifact::TensorMap &map : kernel.tensorMaps)
+          maps.push_back({{}, &map, step.slot + map.buffer, 0});
       } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
         step.kind = Step::Copy;
         step.size = copy->size;
@@ -90,8 +105,15 @@ public:
       }
       steps.push_back(step);
     }
-    for (uint64_t &value : values)
-      parameters.push_back(&value);
+    // Neither values nor maps move from here on.
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const size_t end = i + 1 < steps.size() ? steps[i + 1].slot : values.size();
+      steps[i].parameter = parameters.size();
+      for (size_t map = 0; map < steps[i].numMaps; ++map)
+        parameters.push_back(&maps[steps[i].firstMap + map].made);
+      for (size_t value = steps[i].slot; value < end; ++value)
+        parameters.push_back(&values[value]);
+    }
   }
 
   ~CudaReplay() override {
@@ -192,8 +214,10 @@ private:
     if (step.kind == Step::Launch) {
       if (step.isEmpty)
         return Status::ok();
+      for (size_t i = 0; i < step.numMaps; ++i)
+        ZYX_RETURN_IF_ERROR(update(maps[step.firstMap + i], *step.name));
       return card->check(card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1,
-                                            step.sharedBytes, card->stream(), parameters.data() + step.slot, nullptr),
+                                            step.sharedBytes, card->stream(), parameters.data() + step.parameter, nullptr),
                          "launch kernel " + *step.name);
     }
     if (step.size == 0)
@@ -201,6 +225,24 @@ private:
     if (step.kind == Step::Copy)
       return copy(values[step.slot + 1], values[step.slot], step.size);
     return fill(values[step.slot], step.size, step.pattern, step.patternSize);
+  }
+
+  Status update(BoundMap &map, const std::string &kernel) {
+    const Address address = values[map.slot] + map.what->offset;
+    if (map.address == address)
+      return Status::ok();
+    const artifact::TensorMap &what = *map.what;
+    const int type = what.elementBytes == 1 ? tensorMapBytes : what.elementBytes == 2 ? tensorMapShorts : tensorMapWords;
+    const int swizzle = what.swizzle == 32 ? 1 : what.swizzle == 64 ? 2 : 3;
+    const std::array<unsigned, artifact::maxTensorMapRank> everyElement = {1, 1, 1, 1, 1};
+    ZYX_RETURN_IF_ERROR(card->check(
+        card->api().tensorMapEncode(&map.made, type, static_cast<unsigned>(what.extents.size()),
+                                    reinterpret_cast<void *>(address), what.extents.data(), what.strides.data(),
+                                    what.box.data(), everyElement.data(), tensorMapNotInterleaved, swizzle,
+                                    tensorMapFetches256Bytes, tensorMapFillsZero),
+        "describe a buffer of kernel " + kernel));
+    map.address = address;
+    return Status::ok();
   }
 
   Status copy(Address to, Address from, uint64_t size) {
@@ -248,6 +290,7 @@ private:
   std::vector<Step> steps;
   /// Buffers, scalars and what else each step takes, one after the other, and where a launch finds them.
   std::vector<uint64_t> values;
+  std::vector<BoundMap> maps;
   std::vector<void *> parameters;
   /// For each buffer, the values that hold its address, and the byte offsets there.
   std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
@@ -264,7 +307,7 @@ LaunchShape cuda::shapeOf(const artifact::Kernel &kernel, int64_t programs, int 
     return shape;
   auto groupsOf = [&](int64_t threads) { return (programs + threads - 1) / threads; };
   if (kernel.groupThreads != 0) {
-    int64_t groups = std::min(programs, mostGroups);
+    int64_t groups = std::min(programs, kernel.tensorMaps.empty() ? mostGroups : processors);
     if (const uint64_t each = kernel.groupThreads * kernel.stackBytes)
       groups = std::min(groups, std::max<int64_t>(static_cast<int64_t>(scratchBudget / each), 1));
     shape.threads = kernel.groupThreads;

@@ -51,6 +51,7 @@ static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
 #define ZYX_RESOLVE(member, symbol, parameters)                                                              \
   driver->member = reinterpret_cast<decltype(driver->member)>(::dlsym(library, #symbol));
   ZYX_CUDA_FUNCTIONS(ZYX_RESOLVE)
+  ZYX_CUDA_NEWER_FUNCTIONS(ZYX_RESOLVE)
 #undef ZYX_RESOLVE
   int version = 0;
   if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < oldestVersion)

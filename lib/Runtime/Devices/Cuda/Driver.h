@@ -45,6 +45,14 @@ inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, hostPortable 
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int poolReleaseThreshold = 4;
 inline constexpr int functionSharedBytes = 8;
+/// What copies move, by its size: nothing is computed with it. Elements outside are zero.
+inline constexpr int tensorMapBytes = 0, tensorMapShorts = 1, tensorMapWords = 2;
+inline constexpr int tensorMapNotInterleaved = 0, tensorMapFillsZero = 0, tensorMapFetches256Bytes = 3;
+
+/// What the copy engine knows of a buffer, as the driver writes it.
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
 
 /// X(member, symbol, parameters): every function returns a Code.
 #define ZYX_CUDA_FUNCTIONS(X)                                                                                \
@@ -89,10 +97,17 @@ inline constexpr int functionSharedBytes = 8;
   X(launch, cuLaunchKernel,                                                                                  \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
 
+/// Of CUDA 12: null in an older driver.
+#define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                          \
+  X(tensorMapEncode, cuTensorMapEncodeTiled,                                                                 \
+    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, \
+     int, int, int, int))
+
 /// The driver's functions.
 struct Driver {
 #define ZYX_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
   ZYX_CUDA_FUNCTIONS(ZYX_MEMBER)
+  ZYX_CUDA_NEWER_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER
 
   /// Opens the library that ZYX_CUDA_DRIVER names, or the system's, and begins with it. It stays open until

@@ -1,5 +1,6 @@
 """assemble.py PTXAS SCRATCH ARCHITECTURE... -- PROGRAM...: compiles each program for each architecture and
-assembles the PTX; fails where a kernel spills."""
+assembles the PTX; fails where a kernel spills, or contractions are
+made to wait for each other (notes C75xx)."""
 import re
 import subprocess
 import sys
@@ -13,6 +14,6 @@ for architecture in rest[:split]:
                               capture_output=True, text=True).stderr
         spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", told)
         name = program.rsplit("/", 1)[-1]
-        if not spills or any(int(n) for pair in spills for n in pair):
-            sys.exit(f"{architecture} {name}: spills\n{told}")
+        if not spills or "C75" in told or any(int(n) for pair in spills for n in pair):
+            sys.exit(f"{architecture} {name}: spills, or has notes\n{told}")
         print(f"{architecture} {name}: {len(spills)} kernels")

@@ -41,6 +41,11 @@ mlir::TypedAttr getIdentity(Combine kind, mlir::Type elementType);
 /// On a math.exp: its operand is at most 0 or NaN. A UnitAttr.
 inline constexpr llvm::StringLiteral nonpositiveAttrName = "kernel.nonpositive";
 
+/// The step of a kernel that tensor cores are to compute; null for any other.
+TensorStepAttr tensorStepOf(FuncOp func);
+/// Whether a kernel is in the machine form, which `-zyx-convert-kernel-to-nvvm` lowers.
+bool isMachineForm(FuncOp func);
+
 } // namespace zyx::kernel
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNEL_H

@@ -211,6 +211,18 @@ def Kernel_StreamStepAttr : Kernel_Attr<"StreamStep", "stream_step"> {
   let summary = "Fetch ahead of what is combined, and write results past the caches: nobody reads them soon";
 }
 
+def Kernel_TensorStepAttr : Kernel_Attr<"TensorStep", "tensor_step"> {
+  let summary = "Have groups of four warps multiply the kernel's dot by tensor cores, and the copy engine feed them";
+  let description = [{
+    The only step of its schedule. A tile of the result has `rows` by `columns` elements: 64 rows for each group of
+    warps. Slices of `depth` elements along the contraction pass through a ring of `stages` in shared memory.
+    Workgroups walk all tiles with the stride of their number, in columns of `group` tiles.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$depth, "int64_t":$stages, "int64_t":$group);
+  let assemblyFormat = "`<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group `>`";
+  let genVerifyDecl = 1;
+}
+
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let summary = "An ordered list of steps";
   let description = [{

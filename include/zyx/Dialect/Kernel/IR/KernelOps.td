@@ -35,7 +35,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     Arguments are buffers in global memory, then scalars (`index` for sizes). Nothing is returned.
     `schedule` says how a kernel of whole tiles is to be split; applying it empties it. `threads` is
     the number of threads of a workgroup (1 where absent: on a CPU each program of the grid is one),
-    `cluster` the number of workgroups that share a cluster.
+    `cluster` the number of workgroups that share a cluster. `programs` is the number of programs of a kernel
+    that has no grid, and hands them out itself by `kernel.id`.
 
     ```mlir
     kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
@@ -53,7 +54,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
     OptionalAttr<Kernel_ScheduleAttr>:$schedule,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$cluster);
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$cluster,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$programs);
   let regions = (region AnyRegion:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
   let skipDefaultBuilders = 1;
@@ -173,7 +175,8 @@ def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments, DeclareOpInterf
     Reads the box of the result's shape that begins at the indices. Elements outside the view, or where
     the view's map has no element, are `other` (zero where absent); a dimension in `in_bounds` is known to
     have none outside. In the lowered form the result is a scalar, or a vector along the innermost
-    dimension, whose lanes are read where `mask` is set.
+    dimension, whose lanes are read where `mask` is set. A tile that lies in registers may lack leading
+    dimensions of the view, where it has one element.
 
     `axes` names the dimensions of a tile for schedules; equal names are one axis. `stream` says that what
     lies behind the elements is read soon, and that no cache has it: a machine may fetch ahead.
@@ -226,7 +229,8 @@ def Kernel_GatherOp : Kernel_Op<"gather", [DeclareOpInterfaceMethods<MemoryEffec
 def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Write a tile, a vector or a scalar";
   let description = [{
-    Writes the box that begins at the indices; elements outside the view are dropped. In the lowered
+    Writes the box that begins at the indices; elements outside the view are dropped. A tile in registers may lack
+    leading dimensions of the view. In the lowered
     form a vector's lanes are written where `mask` is set. `stream` says that nobody reads the elements
     soon: a machine may write them past its caches.
   }];

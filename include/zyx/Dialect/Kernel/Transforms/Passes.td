@@ -96,6 +96,34 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
            "The same where several threads compute a program and share its memory">];
 }
 
+def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
+  let summary = "Tiled form to machine form, where the schedule says so: a product by tensor cores";
+  let description = [{
+    A kernel whose schedule is one `tensor_step` becomes a persistent one in the machine form. One thread has the
+    copy engine bring slices of both factors into a ring in shared memory; one or two groups of four warps multiply
+    them and keep the sums in registers. What the kernel does to the sums is done there, in pieces of 64 columns; 16-bit
+    results leave through shared memory by the copy engine where their rows lie on multiples of 16 bytes, others
+    are written by the threads. Types of 16 bits are computed in f32 and rounded after each op.
+
+    Before:
+
+    ```mlir
+    kernel.func @gemm(...) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>} {
+      %sums = kernel.dot %a, %b, %zero : tensor<4096x4096xbf16>, tensor<4096x4096xbf16> -> tensor<4096x4096xf32>
+    ```
+
+    After:
+
+    ```mlir
+    kernel.func @gemm(...) attributes {programs = 512 : i64, threads = 384 : i64} {
+      kernel.roles {
+        kernel.role "producer" count 1 threads 128 registers 40 single { ... kernel.async_load ... }
+        kernel.role "consumer" count 2 threads 128 registers 232 { ... kernel.mma_async ... kernel.async_store ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
   let summary = "Tiled form to lowered form: loops over native vectors";
   let description = [{
@@ -107,7 +135,8 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
     Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
     reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
-    a reduction with it compares their bits as integers.
+    a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
+    is lowered for programs of one thread.
   }];
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
@@ -116,7 +145,8 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
     Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
     Option<"hasMaximum", "maximum", "bool", "true",
-           "Whether one instruction computes the maximum of floats, with NaN where either is">];
+           "Whether one instruction computes the maximum of floats, with NaN where either is">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 

@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+"""Measures zyx on an NVIDIA GPU beside PyTorch, in one process.
+
+  benchmarks/gpu.py prepare BUILD FOLDER [--target=sm_90a] [--only=TEXT,...]
+      Here: compiles every workload with BUILD's zyx-compile, and puts what the other machine needs into FOLDER.
+  gpu.py run FOLDER [--seconds=0.3] [--only=TEXT,...] [--no-compile] [--results=FILE]
+      There: checks each result, times zyx and the peers in turn, prints the table, writes FILE (JSON).
+  benchmarks/gpu.py update FILE
+      Here: writes the section of docs/performance.md, and keeps FILE in benchmarks/results.
+
+Times are of the device: events around one run, behind work that lets the host get ahead where the peer's
+stream allows that; medians over rounds in which every contender runs once. An error is
+|y - ref| / |ref| over the whole result, where ref is computed in f32 or f64 by PyTorch.
+"""
+import ctypes, json, os, shutil, subprocess, sys, time
+
+BEGIN, END = "<!-- benchmarks/gpu.py writes from here -->", "<!-- benchmarks/gpu.py writes to here -->"
+
+
+# Graphs, as text.
+
+class Text:
+    """One function, built op by op."""
+
+    def __init__(self):
+        self.lines, self.args, self.count = [], [], 0
+
+    @staticmethod
+    def type(shape, dtype):
+        return "tensor<" + "".join(f"{d}x" for d in shape) + dtype + ">"
+
+    def input(self, shape, dtype):
+        value = (f"%arg{len(self.args)}", tuple(shape), dtype)
+        self.args.append(value)
+        return value
+
+    def op(self, text, shape, dtype):
+        self.count += 1
+        name = f"%{self.count}"
+        self.lines.append(f"  {name} = graph.{text}")
+        return name, tuple(shape), dtype
+
+    def t(self, v):
+        return self.type(v[1], v[2])
+
+    def reshape(self, v, shape):
+        return self.op(f"reshape {v[0]} : {self.t(v)} -> {self.type(shape, v[2])}", shape, v[2])
+
+    def expand(self, v, shape):
+        return self.op(f"expand {v[0]} : {self.t(v)} -> {self.type(shape, v[2])}", shape, v[2])
+
+    def permute(self, v, order):
+        shape = [v[1][i] for i in order]
+        return self.op(f"permute {v[0]} order = {list(order)} : {self.t(v)} -> {self.type(shape, v[2])}", shape, v[2])
+
+    def cast(self, v, dtype):
+        return v if v[2] == dtype else self.op(f"cast {v[0]} : {self.t(v)} -> {self.type(v[1], dtype)}", v[1], dtype)
+
+    def unary(self, kind, v):
+        return self.op(f"unary {kind} {v[0]} : {self.t(v)}", v[1], v[2])
+
+    def binary(self, kind, a, b):
+        return self.op(f"binary {kind} {a[0]}, {b[0]} : {self.t(a)}", a[1], a[2])
+
+    def number(self, value, shape, dtype):
+        return self.op(f"constant dense<{value:e}> : {self.type(shape, dtype)}", shape, dtype)
+
+    def reduce(self, kind, v, dim):
+        shape = v[1][:dim] + v[1][dim + 1:]
+        return self.op(f"reduce {kind} {v[0]} dims = [{dim}] : {self.t(v)} -> {self.type(shape, v[2])}", shape, v[2])
+
+    def rows(self, v, shape):
+        """A value per row, along the rows."""
+        return self.expand(self.reshape(v, v[1] + (1,)), shape)
+
+    def scaled(self, v, factor):
+        return self.binary("mul", v, self.number(factor, v[1], v[2]))
+
+    def function(self, result):
+        args = ", ".join(f"{v[0]}: {self.t(v)}" for v in self.args)
+        return "\n".join([f"func.func @main({args}) -> {self.t(result)} {{", *self.lines,
+                          f"  return {result[0]} : {self.t(result)}", "}"]) + "\n"
+
+
+def product(t, a, b):
+    """[..., m, k] by [..., n, k], summed in f32."""
+    *batch, m, k = a[1]
+    n = b[1][-2]
+    shape = (*batch, m, n, k)
+    left = t.expand(t.reshape(a, (*batch, m, 1, k)), shape)
+    right = t.expand(t.reshape(b, (*batch, 1, n, k)), shape)
+    return t.reduce("add", t.binary("mul", t.cast(left, "f32"), t.cast(right, "f32")), len(shape) - 1)
+
+
+def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None):
+    def build():
+        t = Text()
+        a = t.input((*batch, m, k) if layout[0] == "N" else (*batch, k, m), dtype)
+        b = t.input((*batch, n, k) if layout[1] == "T" else (*batch, k, n), dtype)
+        swap = [*range(len(batch)), len(batch) + 1, len(batch)]
+        left = a if layout[0] == "N" else t.permute(a, swap)
+        right = b if layout[1] == "T" else t.permute(b, swap)
+        y = product(t, left, right)
+        if epilogue == "gelu":
+            y = t.binary("add", y, t.expand(t.cast(t.reshape(t.input((n,), dtype), (1, n)), "f32"), (m, n)))
+            inner = t.scaled(t.binary("add", y, t.scaled(t.binary("mul", t.binary("mul", y, y), y), 0.044715)), 0.7978845608)
+            gate = t.binary("add", t.unary("tanh", inner), t.number(1.0, y[1], "f32"))
+            y = t.scaled(t.binary("mul", y, gate), 0.5)
+        return t.function(t.cast(y, out or dtype))
+
+    def peer(torch, x):
+        a = x[0] if layout[0] == "N" else x[0].transpose(-1, -2)
+        b = x[1].transpose(-1, -2) if layout[1] == "T" else x[1]
+        if epilogue == "gelu":
+            return torch.nn.functional.gelu(torch.nn.functional.linear(a, x[1], x[2]), approximate="tanh")
+        return torch.matmul(a, b)
+
+    def reference(torch, x):
+        return peer(torch, [each.float() for each in x])
+    flops = 2 * m * n * k
+    for extent in batch:
+        flops *= extent
+    return {"build": build, "peer": peer, "reference": reference, "flops": flops, "compiled": epilogue is not None,
+            "bound": {"f32": 1e-5}.get(out or dtype, 8e-3)}
+
+
+def rowwise(kind, shape, dtype):
+    def build():
+        t = Text()
+        x = t.input(shape, dtype)
+        n = shape[1]
+        wide = t.cast(x, "f32")
+        if kind == "softmax":
+            e = t.unary("exp", t.binary("sub", wide, t.rows(t.reduce("max", wide, 1), shape)))
+            y = t.binary("div", e, t.rows(t.reduce("add", e, 1), shape))
+        elif kind == "rms-norm":
+            mean = t.scaled(t.reduce("add", t.binary("mul", wide, wide), 1), 1 / n)
+            y = t.binary("mul", wide, t.rows(t.unary("rsqrt", t.binary("add", mean, t.number(1e-5, mean[1], "f32"))), shape))
+        elif kind == "layer-norm":
+            d = t.binary("sub", wide, t.rows(t.scaled(t.reduce("add", wide, 1), 1 / n), shape))
+            mean = t.scaled(t.reduce("add", t.binary("mul", d, d), 1), 1 / n)
+            y = t.binary("mul", d, t.rows(t.unary("rsqrt", t.binary("add", mean, t.number(1e-5, mean[1], "f32"))), shape))
+        elif kind == "sum-rows":
+            y = t.reduce("add", wide, 1)
+        elif kind == "sum-columns":
+            y = t.reduce("add", wide, 0)
+        elif kind == "sum-all":
+            y = t.reduce("add", t.reduce("add", wide, 1), 0)
+        return t.function(t.cast(y, dtype))
+
+    def peer(torch, x):
+        f = torch.nn.functional
+        x = x[0]
+        return {"softmax": lambda: torch.softmax(x, 1), "layer-norm": lambda: f.layer_norm(x, x.shape[1:]),
+                "rms-norm": lambda: f.rms_norm(x, x.shape[1:], eps=1e-5), "sum-rows": lambda: x.sum(1),
+                "sum-columns": lambda: x.sum(0), "sum-all": lambda: x.sum()}[kind]()
+    size = {"f32": 4, "bf16": 2}[dtype] * shape[0] * shape[1]
+    return {"build": build, "peer": peer, "reference": lambda torch, x: peer(torch, [x[0].double()]),
+            "bytes": size if kind.startswith("sum") else 2 * size, "compiled": True,
+            "bound": {"f32": 1e-4, "bf16": 1e-2}[dtype]}
+
+
+def pointwise(kind, shape, dtype):
+    out = {"cast-down": "bf16", "cast-up": "f32"}.get(kind, dtype)
+
+    def build():
+        t = Text()
+        x = t.input(shape, dtype)
+        y = x
+        if kind == "copy":
+            y = t.unary("neg", x)
+        elif kind == "chain":
+            for i in range(5):
+                y = t.binary("max", t.scaled(y, 1.0 + i / 8), t.unary("neg", y))
+        elif kind == "transpose":
+            y = t.permute(x, [1, 0])
+            y = t.unary("neg", y)
+        return t.function(t.cast(y, out))
+
+    def peer(torch, x):
+        y = x[0]
+        if kind == "copy":
+            return -y
+        if kind == "chain":
+            for i in range(5):
+                y = torch.maximum(y * (1.0 + i / 8), -y)
+            return y
+        if kind == "transpose":
+            return (-y.t()).contiguous()
+        return y.to(getattr(torch, {"bf16": "bfloat16", "f32": "float32"}[out]))
+    sizes = {"f32": 4, "bf16": 2}
+    return {"build": build, "peer": peer, "reference": peer, "compiled": True,
+            "bytes": shape[0] * shape[1] * (sizes[dtype] + sizes[out]), "bound": 1e-2 if "bf16" in (dtype, out) else 1e-6}
+
+
+def workloads():
+    all = {}
+    for size in (1024, 2048, 4096, 8192):
+        all[f"gemm-bf16-{size}-NT"] = gemm("NT", size, size, size)
+    for layout in ("NN", "TN", "TT"):
+        all[f"gemm-bf16-4096-{layout}"] = gemm(layout, 4096, 4096, 4096)
+    all["gemm-f16-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f16")
+    all["gemm-bf16-4096-NT-f32"] = gemm("NT", 4096, 4096, 4096, out="f32")
+    all["gemm-bf16-4096x11008x4096-NT"] = gemm("NT", 4096, 11008, 4096)
+    all["gemm-bf16-96x1024x1024x64-NT"] = gemm("NT", 1024, 1024, 64, batch=(96,))
+    all["gemm-bf16-4000x4040x4024-NT"] = gemm("NT", 4000, 4040, 4024)
+    all["gemm-bias-gelu-bf16-4096"] = gemm("NT", 4096, 4096, 4096, epilogue="gelu")
+    for m in (1, 8, 16, 64):
+        for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336)):
+            all[f"linear-bf16-{m}x{n}x{k}"] = gemm("NT", m, n, k)
+    shape = (8192, 8192)
+    for dtype in ("f32", "bf16"):
+        for kind in ("copy", "chain", "transpose"):
+            all[f"{kind}-{dtype}"] = pointwise(kind, shape, dtype)
+        for kind in ("softmax", "layer-norm", "rms-norm", "sum-rows", "sum-columns", "sum-all"):
+            all[f"{kind}-{dtype}"] = rowwise(kind, shape, dtype)
+    all["cast-f32-bf16"] = pointwise("cast-down", shape, "f32")
+    all["cast-bf16-f32"] = pointwise("cast-up", shape, "bf16")
+    for columns in (65536, 262144):
+        for kind in ("softmax", "rms-norm"):
+            all[f"{kind}-f32-1024x{columns}"] = rowwise(kind, (1024, columns), "f32")
+    return all
+
+
+# Here.
+
+def prepare(build, folder, target, chosen):
+    os.makedirs(folder, exist_ok=True)
+    bin = os.path.join(build, "bin")
+    manifest = {"target": target, "workloads": {}}
+    for name, work in chosen.items():
+        source = os.path.join(folder, name + ".mlir")
+        with open(source, "w") as file:
+            file.write(work["build"]())
+        begin = time.monotonic()
+        done = subprocess.run([os.path.join(bin, "zyx-compile"), source, f"--target={target}", "-o",
+                               os.path.join(folder, name + ".zyxa")], capture_output=True, text=True)
+        manifest["workloads"][name] = {"compile_s": time.monotonic() - begin}
+        if done.returncode:
+            print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
+            manifest["workloads"][name]["refused"] = done.stderr.strip()
+    manifest["commit"] = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
+                                        cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
+    with open(os.path.join(folder, "manifest.json"), "w") as file:
+        json.dump(manifest, file, indent=1)
+    runtime = os.path.join(folder, "libZyxRuntime.so")
+    subprocess.run(["strip", "-o", runtime, os.path.realpath(os.path.join(build, "lib", "libZyxRuntime.so"))], check=True)
+    shutil.copy(os.path.abspath(__file__), os.path.join(folder, "gpu.py"))
+
+
+# There.
+
+class Runtime:
+    """zyx's C surface."""
+
+    def __init__(self, folder):
+        self.lib = ctypes.CDLL(os.path.join(folder, "libZyxRuntime.so"))
+        self.lib.zyx_error_get_message.restype = ctypes.c_char_p
+        for function in ("zyx_device_create", "zyx_executor_load_file", "zyx_executor_set_input", "zyx_executor_run",
+                         "zyx_executor_read_output", "zyx_executor_profile"):
+            getattr(self.lib, function).restype = ctypes.c_void_p
+        self.device = ctypes.c_void_p()
+        self.call("zyx_device_create", b"cuda", None, ctypes.byref(self.device))
+
+    def call(self, name, *arguments):
+        error = getattr(self.lib, name)(*arguments)
+        if error:
+            raise RuntimeError(self.lib.zyx_error_get_message(ctypes.c_void_p(error)).decode())
+
+    def load(self, path):
+        executor = ctypes.c_void_p()
+        self.call("zyx_executor_load_file", self.device, path.encode(), ctypes.byref(executor))
+        return executor
+
+    def set(self, executor, index, array):
+        self.call("zyx_executor_set_input", executor, ctypes.c_size_t(index), ctypes.c_void_p(array.data_ptr()),
+                  ctypes.c_size_t(array.numel() * array.element_size()))
+
+    def read(self, executor, array):
+        self.call("zyx_executor_read_output", executor, ctypes.c_size_t(0), ctypes.c_void_p(array.data_ptr()),
+                  ctypes.c_size_t(array.numel() * array.element_size()))
+
+    def profile(self, executor):
+        nanoseconds = ctypes.c_uint64()
+        self.call("zyx_executor_profile", executor, ctypes.byref(nanoseconds))
+        return nanoseconds.value / 1e3
+
+    def release(self, executor):
+        self.lib.zyx_executor_release(executor)
+
+
+def shapes_of(text):
+    """Shapes and dtypes of a function's inputs and of its result, from its first line."""
+    head = text.split("\n", 1)[0]
+    found = []
+    for part in head.split("tensor<")[1:]:
+        *dims, dtype = part.split(">")[0].split("x")
+        found.append(([int(d) for d in dims], dtype))
+    return found[:-1], found[-1]
+
+
+def run(folder, chosen, seconds, compiles, results):
+    import torch
+    dtypes = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+    with open(os.path.join(folder, "manifest.json")) as file:
+        manifest = json.load(file)
+    runtime = Runtime(folder)
+    properties = torch.cuda.get_device_properties(0)
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,power.draw", "--format=csv,noheader"],
+                            capture_output=True, text=True).stdout.strip()
+    record = {"device": properties.name, "driver": driver, "torch": torch.__version__, "cuda": torch.version.cuda,
+              "date": time.strftime("%Y-%m-%d", time.gmtime()), "commit": manifest["commit"], "rows": []}
+
+    def timed(function):
+        torch.cuda._sleep(30000)
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        function()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e3
+
+    def error_of(value, reference):
+        difference, size = (value.double() - reference.double()).norm(), reference.double().norm()
+        return (difference / size).item()
+
+    source = torch.empty(1 << 28, dtype=torch.float32, device="cuda").normal_()
+    target = torch.empty_like(source)
+    copies = [timed(lambda: target.copy_(source)) for _ in range(12)]
+    record["copy_bytes_per_us"] = 2 * source.numel() * 4 / sorted(copies)[6]
+    del source, target
+    print(f"{properties.name}, driver {driver}; torch {torch.__version__}; copy {record['copy_bytes_per_us'] / 1e6:.3f} TB/s")
+    for name, work in chosen.items():
+        row = {"name": name}
+        record["rows"].append(row)
+        try:
+            with open(os.path.join(folder, name + ".mlir")) as file:
+                inputs, (shape, dtype) = shapes_of(file.read())
+            row["refused"] = manifest["workloads"][name].get("refused")
+            if row["refused"]:
+                continue
+            torch.manual_seed(len(record["rows"]))
+            x = [torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
+            executor = runtime.load(os.path.join(folder, name + ".zyxa"))
+            for i, each in enumerate(x):
+                runtime.set(executor, i, each.cpu())
+            runtime.profile(executor)
+            got = torch.empty(shape, dtype=dtypes[dtype])
+            runtime.read(executor, got)
+            reference = work["reference"](torch, x).cpu()
+            row["error"] = error_of(got.reshape(reference.shape), reference)
+            row["wrong"] = not row["error"] <= work["bound"]
+            contenders = {"zyx": lambda: runtime.profile(executor)}
+            if not row["wrong"]:
+                contenders["eager"] = lambda: timed(lambda: work["peer"](torch, x))
+                if compiles and work["compiled"]:
+                    function = torch.compile(lambda *v: work["peer"](torch, v), dynamic=False)
+                    function(*x)
+                    contenders["compile"] = lambda: timed(lambda: function(*x))
+                times = {key: [] for key in contenders}
+                for _ in range(3):
+                    for key in contenders:
+                        contenders[key]()
+                end = time.monotonic() + seconds
+                while time.monotonic() < end or len(times["zyx"]) < 7:
+                    for key in contenders:
+                        times[key].append(contenders[key]())
+                for key, values in times.items():
+                    row[key] = sorted(values)[len(values) // 2]
+            runtime.release(executor)
+            row["rate"] = work["flops"] / row["zyx"] / 1e6 if "flops" in work else work["bytes"] / row["zyx"] / 1e6 if "zyx" in row else 0
+        except Exception as failure:
+            row["failed"] = str(failure)[:300]
+        print(line(row, record), flush=True)
+    if results:
+        os.makedirs(os.path.dirname(results) or ".", exist_ok=True)
+        with open(results, "w") as file:
+            json.dump(record, file, indent=1)
+
+
+def line(row, record):
+    name = row["name"]
+    for key in ("refused", "failed"):
+        if row.get(key):
+            return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | |"
+    if row.get("wrong"):
+        return f"| {name} | wrong: error {row['error']:.1e} | | | | | |"
+    isProduct = "gemm" in name or "linear" in name
+    rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
+        f"{row['rate']:.2f} TB/s, {row['rate'] * 1e6 / record['copy_bytes_per_us']:.2f} of copy"
+    peers = [f"{row[key]:.1f} ({row[key] / row['zyx']:.2f})" if key in row else "" for key in ("eager", "compile")]
+    return f"| {name} | {row['zyx']:.1f} | {rate} | {row['error']:.1e} | {peers[0]} | {peers[1]} |"
+
+
+def update(path):
+    with open(path) as file:
+        record = json.load(file)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folder = os.path.join(root, "benchmarks", "results", f"{record['date']}-h100-gpu")
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(path, os.path.join(folder, "gpu.json"))
+    rows = [line(row, record) for row in record["rows"]]
+    section = "\n".join([
+        BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {record['commit']}; {record['date']}. "
+        f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s.", "",
+        "| workload | zyx, us | rate | error | PyTorch, us (ratio) | torch.compile, us (ratio) |", "|---|---|---|---|---|---|",
+        *rows, END])
+    page = os.path.join(root, "docs", "performance.md")
+    with open(page) as file:
+        text = file.read()
+    begin, end = text.index(BEGIN), text.index(END) + len(END)
+    with open(page, "w") as file:
+        file.write(text[:begin] + section + text[end:])
+
+
+def main(arguments):
+    options = dict(a[2:].partition("=")[::2] for a in arguments if a.startswith("--"))
+    words = [a for a in arguments if not a.startswith("--")]
+    only = [part for part in options.get("only", "").split(",") if part]
+    chosen = {name: work for name, work in workloads().items() if not only or any(part in name for part in only)}
+    if words[:1] == ["prepare"] and len(words) == 3:
+        prepare(words[1], words[2], options.get("target", "sm_90a"), chosen)
+    elif words[:1] == ["run"] and len(words) == 2:
+        run(words[1], chosen, float(options.get("seconds", 0.3)), "no-compile" not in options, options.get("results"))
+    elif words[:1] == ["update"] and len(words) == 2:
+        update(words[1])
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,233 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Global memory that threads read and write themselves: what a thread holds of a tile lies at two rows and at
+// pairs of columns.
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+struct Lowering::Share {
+  /// Of the buffer, and of the thread's first element.
+  Value buffer, first;
+  Type element;
+  /// Of each register: whether it is in the second row, and the column, beyond the thread's first ones.
+  SmallVector<std::pair<bool, int64_t>> places;
+  int64_t rowStride = 0, columnStride = 0;
+  /// Whether the two rows exist; null where all do.
+  std::array<Value, 2> rows;
+  /// The thread's first column, and how many there are; null where all exist.
+  Value column;
+  int64_t columns = 0;
+  /// Two registers are one place in memory, and exist together.
+  bool inPairs = false;
+
+  int64_t offsetOf(size_t i) const { return places[i].first * 8 * rowStride + places[i].second * columnStride; }
+};
+
+FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRange indices, Type type,
+                                             std::optional<ArrayRef<bool>> inBounds) {
+  auto made = view.getDefiningOp<ViewOp>();
+  if (!made || !made.getMap().isSingleBlock() || made.getMap().front().hasValid() || !made.getType().hasStaticShape())
+    return op->emitOpError("moves elements through a view that is not one whole block of known shape");
+  BlockAttr block = made.getMap().front();
+  SmallVector<int64_t> strides;
+  for (AffineExpr stride : block.getStrides()) {
+    std::optional<int64_t> known = BlockAttr::constant(stride);
+    if (!known)
+      return op->emitOpError("moves elements through a view whose strides are not known");
+    strides.push_back(*known);
+  }
+  std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
+  if (!offset)
+    return op->emitOpError("moves elements through a view whose offset is not known");
+  Share share;
+  share.element = made.getType().getElementType();
+  share.buffer = value(made.getBuffer());
+  const size_t rank = strides.size();
+  auto tile = dyn_cast<RankedTensorType>(type);
+  bool hasRows = false, hasColumns = false;
+  if (tile) {
+    if (!convert(type))
+      return op->emitOpError() << "moves " << type << ", which no thread can hold";
+    if (failed(requireWarpGroup(op)))
+      return failure();
+    auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
+    hasRows = !slice || slice.getDim() == 1;
+    hasColumns = !slice || slice.getDim() == 0;
+  }
+  auto isInside = [&](size_t dim) { return inBounds && (*inBounds)[dim]; };
+  auto wide = [&](Value v) -> Value { return LLVM::SExtOp::create(b, loc, i64, v); };
+  auto plus = [&](Value x, Value y) -> Value { return LLVM::AddOp::create(b, loc, x, y); };
+  Value place = constant(i64, *offset);
+  SmallVector<Value> at = values(indices);
+  if (hasRows) {
+    const size_t dim = rank - 1 - hasColumns;
+    share.rowStride = strides[dim];
+    Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31));
+    Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));
+    at[dim] = plus(at[dim], plus(LLVM::ShlOp::create(b, loc, warp, constant(4)),
+                                 LLVM::LShrOp::create(b, loc, lane, constant(2))));
+    if (!isInside(dim))
+      for (int64_t i = 0; i < 2; ++i)
+        share.rows[i] = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[dim], constant(8 * i)),
+                                             constant(made.getType().getDimSize(dim)));
+  }
+  if (hasColumns) {
+    const size_t dim = rank - 1;
+    share.columnStride = strides[dim];
+    Value four = LLVM::AndOp::create(b, loc, threads.thread, constant(3));
+    at[dim] = plus(at[dim], LLVM::ShlOp::create(b, loc, four, constant(1)));
+    share.columns = made.getType().getDimSize(dim);
+    if (!isInside(dim))
+      share.column = at[dim];
+    share.inPairs = share.columnStride == 1 && *offset % 2 == 0 && (isInside(dim) || share.columns % 2 == 0) &&
+                    llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) { return stride % 2 == 0; });
+  }
+  for (auto [index, stride] : llvm::zip(at, strides))
+    if (stride != 0)
+      place = plus(place, LLVM::MulOp::create(b, loc, wide(index), constant(i64, stride)));
+  share.first = LLVM::GEPOp::create(b, loc, globalPointer, share.element, share.buffer, ArrayRef<LLVM::GEPArg>{place});
+  if (hasRows && hasColumns)
+    for (int64_t i = 0; i < tile.getDimSize(1) / 2; ++i)
+      share.places.push_back({(i >> 1) & 1, i / 4 * 8 + i % 2});
+  else if (hasRows)
+    share.places = {{false, 0}, {true, 0}};
+  else if (hasColumns)
+    for (int64_t i = 0; i < tile.getDimSize(0) / 4; ++i)
+      share.places.push_back({false, i / 2 * 8 + i % 2});
+  else
+    share.places = {{false, 0}};
+  return share;
+}
+
+/// Whether register i is an element of the view: null where all are.
+static Value existsAt(OpBuilder &b, Location loc, Value row, Value column) {
+  if (row && column)
+    return LLVM::AndOp::create(b, loc, row, column);
+  return row ? row : column;
+}
+
+LogicalResult Lowering::lower(LoadOp op) {
+  if (op.getView().getType().getSpace() != Space::Global || op.getMask() || op.getOther())
+    return op.emitOpError("is not a plain one of global memory");
+  Type type = convert(op.getType());
+  FailureOr<Share> share = shareOf(op, op.getView(), op.getIndices(), op.getType(), op.getInBounds());
+  if (failed(share) || !type)
+    return failure();
+  const int64_t bytes = share->element.getIntOrFloatBitWidth() / 8;
+  Type pair = VectorType::get(2, share->element);
+  llvm::DenseMap<int64_t, Value> columnExists;
+  auto exists = [&](size_t i) {
+    auto [second, column] = share->places[i];
+    Value &known = columnExists[column];
+    if (share->column && !known)
+      known = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult,
+                                   LLVM::AddOp::create(b, loc, share->column, constant(column)),
+                                   constant(share->columns));
+    return existsAt(b, loc, share->rows[second], known);
+  };
+  // What does not exist is read from where something does, and is zero.
+  auto read = [&](size_t i, Type what, int64_t alignment) -> Value {
+    Value from = share->first;
+    if (int64_t offset = share->offsetOf(i))
+      from = LLVM::GEPOp::create(b, loc, globalPointer, share->element, from,
+                                 ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(constant(i64, offset))});
+    Value there = exists(i);
+    if (there)
+      from = LLVM::SelectOp::create(b, loc, there, from, share->buffer);
+    Value result = LLVM::LoadOp::create(b, loc, what, from, alignment, /*isVolatile=*/false,
+                                        /*isNonTemporal=*/false, /*isInvariant=*/true);
+    if (there)
+      result = LLVM::SelectOp::create(b, loc, there, result, LLVM::ZeroOp::create(b, loc, what));
+    return result;
+  };
+  auto tile = dyn_cast<LLVM::LLVMStructType>(type);
+  if (!tile) {
+    map.map(op.getResult(), read(0, type, bytes));
+    return success();
+  }
+  bool isPacked = isa<VectorType>(tile.getBody().front());
+  SmallVector<Value> registers;
+  for (size_t i = 0; i < share->places.size(); ++i) {
+    if (share->inPairs) {
+      Value both = read(i++, pair, 2 * bytes);
+      if (isPacked)
+        registers.push_back(both);
+      else
+        for (int64_t j = 0; j < 2; ++j)
+          registers.push_back(LLVM::ExtractElementOp::create(b, loc, both, constant(j)));
+    } else if (isPacked) {
+      Value both = LLVM::PoisonOp::create(b, loc, pair);
+      for (int64_t j = 0; j < 2; ++j)
+        both = LLVM::InsertElementOp::create(b, loc, both, read(i + j, share->element, bytes), constant(j));
+      registers.push_back(both);
+      ++i;
+    } else {
+      registers.push_back(read(i, share->element, bytes));
+    }
+  }
+  map.map(op.getResult(), pack(type, registers));
+  return success();
+}
+
+LogicalResult Lowering::storeToGlobal(StoreOp op) {
+  if (op.getMask() || !isa<RankedTensorType>(op.getValue().getType()))
+    return op.emitOpError("is not of a tile to global memory");
+  FailureOr<Share> share = shareOf(op, op.getView(), op.getIndices(), op.getValue().getType(), op.getInBounds());
+  if (failed(share))
+    return failure();
+  const int64_t bytes = share->element.getIntOrFloatBitWidth() / 8;
+  SmallVector<Value> registers = unpack(value(op.getValue()));
+  bool isPacked = isa<VectorType>(registers.front().getType());
+  auto write = [&](size_t i, Value what, int64_t alignment) {
+    Value to = share->first;
+    if (int64_t offset = share->offsetOf(i))
+      to = LLVM::GEPOp::create(b, loc, globalPointer, share->element, to,
+                               ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(constant(i64, offset))});
+    LLVM::StoreOp::create(b, loc, what, to, alignment);
+  };
+  auto element = [&](size_t i) -> Value {
+    return isPacked ? LLVM::ExtractElementOp::create(b, loc, registers[i / 2], constant(i % 2)).getResult() : registers[i];
+  };
+  auto both = [&](size_t i) -> Value {
+    if (isPacked)
+      return registers[i / 2];
+    Value result = LLVM::PoisonOp::create(b, loc, VectorType::get(2, share->element));
+    for (int64_t j = 0; j < 2; ++j)
+      result = LLVM::InsertElementOp::create(b, loc, result, registers[i + j], constant(j));
+    return result;
+  };
+  // A row at a time, each behind one branch.
+  for (bool second : {false, true}) {
+    auto writeRow = [&] {
+      for (size_t i = 0; i < share->places.size(); ++i) {
+        if (share->places[i].first != second || (share->inPairs && i % 2 == 1))
+          continue;
+        auto writeOne = [&] {
+          if (share->inPairs)
+            write(i, both(i), 2 * bytes);
+          else
+            write(i, element(i), bytes);
+          return success();
+        };
+        if (!share->column) {
+          (void)writeOne();
+          continue;
+        }
+        Value here = LLVM::AddOp::create(b, loc, share->column, constant(share->places[i].second));
+        Value there = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, here, constant(share->columns));
+        (void)lowerIf(there, writeOne);
+      }
+      return success();
+    };
+    if (share->rows[second])
+      (void)lowerIf(share->rows[second], writeRow);
+    else
+      (void)writeRow();
+  }
+  return success();
+}

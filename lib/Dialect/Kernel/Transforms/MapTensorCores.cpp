@@ -1,0 +1,577 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_MAPTENSORCORESPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Rows of a group of four warps, and its threads.
+constexpr int64_t groupRows = 64, groupThreads = 128;
+/// Columns that leave together: what a swizzle of 128 bytes is of 16-bit elements.
+constexpr int64_t panelColumns = 64, swizzleBytes = 128;
+/// Columns that are finished at a time, so that what is computed on the way stays in registers.
+constexpr int64_t pieceColumns = 16;
+/// With two groups that multiply: a thread of theirs, and one that copies.
+constexpr int64_t manyRegisters = 232, fewRegisters = 40;
+
+/// Makes one kernel.
+class Mapper {
+public:
+  Mapper(FuncOp func, TensorStepAttr step, TensorDot dot, const Axes &axes)
+      : func(func), step(step), dot(std::move(dot)), axes(axes), b(func), loc(func.getLoc()),
+        groups(step.getRows() / groupRows), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
+        k(axes.extent(this->dot.k)), tilesDown(llvm::divideCeil(m, step.getRows())),
+        tilesAcross(llvm::divideCeil(n, step.getColumns())) {}
+
+  void run() {
+    auto mapped = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
+    mapped.removeScheduleAttr();
+    mapped.setThreads(groupThreads * (groups + 1));
+    int64_t programs = tilesDown * tilesAcross;
+    for (Axis axis : dot.batches)
+      programs *= axes.extent(axis);
+    mapped.setPrograms(programs);
+    Block &entry = mapped.getBody().emplaceBlock();
+    for (BlockArgument argument : func.getBody().getArguments())
+      arguments.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
+    b.setInsertionPointToEnd(&entry);
+    acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
+    sums = RankedTensorType::get({groupRows, step.getColumns()}, b.getF32Type(), acc);
+    allocate();
+    tiles = index(programs);
+    first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+    stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+    auto roles = RolesOp::create(b, loc);
+    b.createBlock(&roles.getBody());
+    emitRole("producer", 1, fewRegisters, /*single=*/true, [&](Value) { emitProducer(); });
+    emitRole("consumer", groups, manyRegisters, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+    YieldOp::create(b, loc);
+    b.setInsertionPointToEnd(&entry);
+    ReturnOp::create(b, loc);
+    func.erase();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Small things
+  //===--------------------------------------------------------------------===//
+
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
+  Value multiply(Value x, int64_t y) { return y == 1 ? x : arith::MulIOp::create(b, loc, x, index(y)).getResult(); }
+  Value divide(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
+  Value rest(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
+
+  ViewType sharedView(ArrayRef<int64_t> shape, Type element) {
+    return ViewType::get(shape, element, Space::Shared, SharedAttr::get(b.getContext(), swizzleBytes));
+  }
+  /// A part of memory with `ones` and zeros in front.
+  Value part(Value view, ArrayRef<Value> leading, ArrayRef<int64_t> shape) {
+    auto type = cast<ViewType>(view.getType());
+    SmallVector<Value> indices(leading);
+    indices.resize(type.getRank(), Value());
+    for (Value &each : indices)
+      if (!each)
+        each = index(0);
+    return SubviewOp::create(b, loc, sharedView(shape, type.getElementType()), view, indices);
+  }
+
+  static BlockAttr blockOf(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset) {
+    auto numbers = [&](ArrayRef<int64_t> values) {
+      return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
+    };
+    return BlockAttr::get(context, numbers(shape), numbers(strides), getAffineConstantExpr(offset, context), {}, {});
+  }
+  Value viewOf(Value of, MapAttr map) {
+    auto made = of.getDefiningOp<ViewOp>();
+    auto shape = llvm::map_to_vector(map.front().getShape(), [](AffineExpr each) { return *BlockAttr::constant(each); });
+    Value buffer = arguments.lookup(made.getBuffer());
+    return ViewOp::create(b, loc, ViewType::get(shape, made.getType().getElementType(), Space::Global), buffer,
+                          ValueRange(), map);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  struct Ring {
+    Value view, memory;
+    /// Elements along the axis that is not contracted, of all groups and of one box.
+    int64_t free = 0, box = 0;
+    const TensorFactor *factor = nullptr;
+  };
+
+  /// How a result leaves.
+  struct Way {
+    Value view;
+    /// Batches of the view's leading dimensions.
+    SmallVector<Axis> batches;
+    bool isCopied = false;
+  };
+
+  Ring makeRing(const TensorFactor &factor, int64_t free) {
+    Ring ring;
+    ring.factor = &factor;
+    ring.free = free;
+    LoadOp load = factor.load;
+    ring.view = viewOf(load.getView(), factor.map);
+    // Where the contraction does not run along rows, each group of the left factor has a box of its own.
+    bool splits = !factor.alongDepth && &factor == &dot.lhs;
+    ring.box = splits ? groupRows : free;
+    SmallVector<int64_t> shape = {step.getStages()};
+    if (splits)
+      shape.push_back(free / groupRows);
+    if (factor.alongDepth)
+      shape.append({ring.box, step.getDepth()});
+    else
+      shape.append({step.getDepth(), ring.box});
+    ring.memory = AllocOp::create(b, loc, sharedView(shape, getElementTypeOrSelf(load.getType())));
+    return ring;
+  }
+
+  void allocate() {
+    left = makeRing(dot.lhs, step.getRows());
+    right = makeRing(dot.rhs, step.getColumns());
+    for (StoreOp store : dot.stores)
+      ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true));
+    for (auto [way, store] : llvm::zip(ways, dot.stores))
+      if (way.isCopied && !out)
+        out = AllocOp::create(b, loc, sharedView({groups, 2, groupRows, panelColumns}, bitsElement()));
+    full = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), 1);
+    empty = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), groups);
+    BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+  }
+
+  /// Of results that are copied out: all have the same.
+  Type bitsElement() {
+    for (auto [way, store] : llvm::zip(ways, dot.stores))
+      if (way.isCopied)
+        return getElementTypeOrSelf(store.getValue().getType());
+    return {};
+  }
+
+  Way makeWay(Value view, ValueRange indices, Value tile, bool isResult) {
+    AxisStrides strides = *stridesOf(view, indices, tile, axes);
+    Way way;
+    SmallVector<int64_t> shape, places;
+    for (Axis axis : dot.batches)
+      if (int64_t place = strides.of(axis)) {
+        way.batches.push_back(axis);
+        shape.push_back(axes.extent(axis));
+        places.push_back(place);
+      }
+    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
+    Type element = getElementTypeOrSelf(tile.getType());
+    bool is16Bit = element.isBF16() || element.isF16();
+    way.isCopied = isResult && is16Bit && shape.size() <= 3 && isCopied(strides, dot.n, 2, axes) &&
+                   (m == 1 || strides.of(dot.m) >= n);
+    if (way.isCopied && bitsElement() && bitsElement() != element)
+      way.isCopied = false;
+    if (hasRows || isResult) {
+      shape.push_back(m);
+      places.push_back(strides.of(dot.m) || !way.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
+    }
+    if (hasColumns || isResult) {
+      shape.push_back(n);
+      places.push_back(way.isCopied ? 1 : strides.of(dot.n));
+    }
+    way.view = viewOf(view, MapAttr::get(b.getContext(), blockOf(b.getContext(), shape, places, strides.offset)));
+    return way;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  void emitRole(StringRef name, int64_t count, int64_t registers, bool single, llvm::function_ref<void(Value)> body) {
+    OpBuilder::InsertionGuard guard(b);
+    // One group has as many registers as a thread can have already.
+    IntegerAttr wanted = groups > 1 ? b.getI64IntegerAttr(registers) : IntegerAttr();
+    auto role = RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(count), b.getI64IntegerAttr(groupThreads),
+                               wanted, single ? b.getUnitAttr() : UnitAttr());
+    Block *block = b.createBlock(&role.getBody(), {}, b.getIndexType(), loc);
+    body(block->getArgument(0));
+    YieldOp::create(b, loc);
+  }
+
+  using Carried = SmallVector<Value>;
+  Carried loop(Value from, Value to, Value by, ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
+    auto made = scf::ForOp::create(b, loc, from, to, by, init);
+    OpBuilder::InsertionGuard guard(b);
+    if (init.empty())
+      b.setInsertionPoint(made.getBody()->getTerminator());
+    else
+      b.setInsertionPointToEnd(made.getBody());
+    Carried next = body(made.getInductionVar(), made.getRegionIterArgs());
+    if (!init.empty())
+      scf::YieldOp::create(b, loc, next);
+    return Carried(made.getResults());
+  }
+
+  /// The place of a tile.
+  struct Place {
+    llvm::SmallDenseMap<Axis, Value> batches;
+    Value row, column;
+  };
+
+  /// Tiles are taken in columns of some rows, so that workgroups that run together share slices in the cache.
+  Place placeOf(Value tile) {
+    Place place;
+    Value each = tile;
+    if (!dot.batches.empty()) {
+      Value size = index(tilesDown * tilesAcross);
+      Value batch = divide(tile, size);
+      each = rest(tile, size);
+      for (auto [i, axis] : llvm::enumerate(llvm::reverse(dot.batches))) {
+        Value extent = index(axes.extent(axis));
+        bool isLast = i + 1 == dot.batches.size();
+        place.batches[axis] = isLast ? batch : rest(batch, extent);
+        if (!isLast)
+          batch = divide(batch, extent);
+      }
+    }
+    int64_t height = std::min(step.getGroup(), tilesDown);
+    Value down = each, right;
+    if (tilesAcross == 1) {
+      right = index(0);
+    } else if (tilesDown % height == 0) {
+      Value area = index(tilesAcross * height), inGroup = rest(each, area);
+      down = add(multiply(divide(each, area), height), rest(inGroup, index(height)));
+      right = divide(inGroup, index(height));
+    } else {
+      Value area = index(tilesAcross * height), inGroup = rest(each, area);
+      Value top = multiply(divide(each, area), height);
+      Value below = arith::SubIOp::create(b, loc, index(tilesDown), top);
+      Value here = arith::MinUIOp::create(b, loc, below, index(height));
+      down = add(top, rest(inGroup, here));
+      right = divide(inGroup, here);
+    }
+    place.row = multiply(down, step.getRows());
+    place.column = multiply(right, step.getColumns());
+    return place;
+  }
+
+  /// The next stage of the ring, and the parity with which it is waited for.
+  std::pair<Value, Value> advance(Value stage, Value parity) {
+    Value up = add(stage, 1);
+    Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, up, index(step.getStages()));
+    return {arith::SelectOp::create(b, loc, wraps, index(0), up), arith::XOrIOp::create(b, loc, parity, wraps)};
+  }
+
+  Value bit(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
+
+  void fetch(const Ring &ring, const Place &place, Value stage, Value depth, Value free) {
+    auto emit = [&](Value slot, Value at) {
+      SmallVector<Value> indices;
+      for (Axis axis : ring.factor->batches)
+        indices.push_back(place.batches.lookup(axis));
+      indices.append({ring.factor->alongDepth ? at : depth, ring.factor->alongDepth ? depth : at});
+      AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
+    };
+    if (ring.box == ring.free || cast<ViewType>(ring.memory.getType()).getRank() == 3) {
+      SmallVector<int64_t> shape = {ring.box, step.getDepth()};
+      if (!ring.factor->alongDepth)
+        std::swap(shape[0], shape[1]);
+      bool splits = cast<ViewType>(ring.memory.getType()).getRank() == 4;
+      emit(part(ring.memory, splits ? ArrayRef<Value>{stage, index(0)} : ArrayRef<Value>{stage}, shape), free);
+      return;
+    }
+    for (int64_t i = 0; i < ring.free / ring.box; ++i)
+      emit(part(ring.memory, {stage, index(i)}, {step.getDepth(), ring.box}), add(free, i * ring.box));
+  }
+
+  void emitProducer() {
+    loop(first, tiles, stride, {index(0), bit(true)}, [&](Value tile, ValueRange carried) {
+      Place place = placeOf(tile);
+      return loop(index(0), index(k), index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1];
+        WaitOp::create(b, loc, empty, stage, parity);
+        ExpectOp::create(b, loc, full, stage, (step.getRows() + step.getColumns()) * step.getDepth() * 2);
+        fetch(left, place, stage, depth, place.row);
+        fetch(right, place, stage, depth, place.column);
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped};
+      });
+    });
+  }
+
+  /// The factors of one group in a stage.
+  Value leftOf(Value stage, Value instance) {
+    if (dot.lhs.alongDepth)
+      return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
+    return part(left.memory, {stage, instance}, {step.getDepth(), groupRows});
+  }
+  Value rightOf(Value stage) {
+    SmallVector<int64_t> shape = {step.getColumns(), step.getDepth()};
+    if (!dot.rhs.alongDepth)
+      std::swap(shape[0], shape[1]);
+    return part(right.memory, {stage}, shape);
+  }
+
+  /// One contraction stays in flight; the stage before it is given back.
+  void emitConsumer(Value instance) {
+    Value zero = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(sums, b.getF32FloatAttr(0)));
+    loop(first, tiles, stride, {index(0), bit(false)}, [&](Value tile, ValueRange outer) -> Carried {
+      Place place = placeOf(tile);
+      Carried start(outer);
+      start.append({index(0), zero});
+      Carried end = loop(index(0), index(k), index(step.getDepth()), start, [&](Value depth, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1], previous = ring[2];
+        Value lhs = leftOf(stage, instance), rhs = rightOf(stage);
+        WaitOp::create(b, loc, full, stage, parity);
+        MmaFenceOp::create(b, loc);
+        Value started = MmaAsyncOp::create(b, loc, sums, lhs, rhs, ring[3], /*transpose_lhs=*/!dot.lhs.alongDepth,
+                                           /*transpose_rhs=*/dot.rhs.alongDepth);
+        MmaCommitOp::create(b, loc);
+        Value waited = MmaWaitOp::create(b, loc, TypeRange(sums), 1, started).getResult(0);
+        Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, depth, index(0));
+        auto branch = scf::IfOp::create(b, loc, notFirst, /*withElseRegion=*/false);
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(branch.thenBlock()->getTerminator());
+          ArriveOp::create(b, loc, empty, previous, Value());
+        }
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped, stage, waited};
+      });
+      Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, end[3]).getResult(0);
+      ArriveOp::create(b, loc, empty, end[2], Value());
+      place.row = add(place.row, multiply(instance, groupRows));
+      emitResults(done, place, instance);
+      return {end[0], end[1]};
+    });
+    if (out)
+      onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
+  }
+
+  void onFirst(llvm::function_ref<void()> body) {
+    auto elect = ElectOp::create(b, loc);
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&elect.getBody());
+    body();
+    YieldOp::create(b, loc);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Behind the dot
+  //===--------------------------------------------------------------------===//
+
+  SmallVector<Value> indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns, Value column) {
+    SmallVector<Value> indices;
+    for (Axis axis : way.batches)
+      indices.push_back(place.batches.lookup(axis));
+    if (hasRows)
+      indices.push_back(place.row);
+    if (hasColumns)
+      indices.push_back(column);
+    return indices;
+  }
+
+  /// True for dimensions of a view of which no tile has elements outside.
+  DenseBoolArrayAttr inBounds(const Way &way, bool hasRows, bool hasColumns) {
+    SmallVector<bool> flags(way.batches.size(), true);
+    if (hasRows)
+      flags.push_back(m % step.getRows() == 0);
+    if (hasColumns)
+      flags.push_back(n % step.getColumns() == 0);
+    return b.getDenseBoolArrayAttr(flags);
+  }
+
+  void emitResults(Value done, const Place &place, Value instance) {
+    int64_t turn = 0;
+    common.clear();
+    for (int64_t panel = 0; panel < std::min<int64_t>(step.getColumns(), llvm::alignTo(n, panelColumns)); panel += panelColumns)
+      for (auto [way, store] : llvm::zip(ways, dot.stores)) {
+        Value slot;
+        if (way.isCopied) {
+          slot = part(out, {instance, index(turn++ % 2)}, {groupRows, panelColumns});
+          onFirst([&] { AsyncWaitOp::create(b, loc, 1, /*read=*/true); });
+          BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+        }
+        for (int64_t column = 0; column < panelColumns; column += pieceColumns)
+          emitPiece(done, place, panel + column, store, way, slot, column);
+        if (way.isCopied) {
+          BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+          SmallVector<Value> indices = indicesOf(way, place, true, true, add(place.column, panel));
+          onFirst([&] { AsyncStoreOp::create(b, loc, slot, way.view, indices); });
+        }
+      }
+  }
+
+  /// Results of several stores compute what they share again: it would take registers meanwhile.
+  void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot, int64_t inSlot) {
+    piece.clear();
+    Value at = add(place.column, column);
+    auto type = RankedTensorType::get({groupRows, pieceColumns}, b.getF32Type(), acc);
+    piece[dot.dot.getResult()] = ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column});
+    Value result = narrow(evaluate(store.getValue(), place, at), getElementTypeOrSelf(store.getValue().getType()));
+    if (slot)
+      StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
+    else
+      StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(), inBounds(way, true, true));
+  }
+
+  /// The type in which a tile of the kernel is held: 16-bit floats as f32. A tile without rows, or without columns,
+  /// is held by the threads that have elements of these; one without both is a scalar.
+  Type heldType(Value tile) {
+    Type element = getElementTypeOrSelf(tile.getType());
+    if (element.isBF16() || element.isF16())
+      element = b.getF32Type();
+    return heldType(tile, element);
+  }
+  Type heldType(Value tile, Type element) {
+    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
+    if (hasRows && hasColumns)
+      return RankedTensorType::get({groupRows, pieceColumns}, element, acc);
+    if (hasRows)
+      return RankedTensorType::get({groupRows}, element, SliceAttr::get(b.getContext(), 1, acc));
+    if (hasColumns)
+      return RankedTensorType::get({pieceColumns}, element, SliceAttr::get(b.getContext(), 0, acc));
+    return element;
+  }
+
+  static Type withElement(Type type, Type element) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? Type(tile.clone(element)) : element;
+  }
+  Value narrow(Value held, Type element) {
+    if (getElementTypeOrSelf(held.getType()) == element)
+      return held;
+    return arith::TruncFOp::create(b, loc, withElement(held.getType(), element), held);
+  }
+  Value widen(Value value) {
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isBF16() && !element.isF16())
+      return value;
+    return arith::ExtFOp::create(b, loc, withElement(value.getType(), b.getF32Type()), value);
+  }
+
+  /// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.
+  Value evaluate(Value tile, const Place &place, Value column) {
+    bool hasColumns = axes.contains(tile, dot.n);
+    auto &known = hasColumns ? piece : common;
+    if (Value value = known.lookup(tile))
+      return value;
+    Value value = compute(tile, place, column);
+    known[tile] = value;
+    return value;
+  }
+
+  Value compute(Value tile, const Place &place, Value column) {
+    Operation *op = tile.getDefiningOp();
+    Type held = heldType(tile), element = getElementTypeOrSelf(tile.getType());
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto number = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
+      if (auto real = dyn_cast<FloatAttr>(number))
+        number = b.getF32FloatAttr(static_cast<float>(real.getValueAsDouble()));
+      if (auto type = dyn_cast<RankedTensorType>(held))
+        number = cast<TypedAttr>(Attribute(DenseElementsAttr::get(type, Attribute(number))));
+      return arith::ConstantOp::create(b, loc, number);
+    }
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      Way way = makeWayOf(load);
+      bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
+      return widen(LoadOp::create(b, loc, heldType(tile, element), way.view,
+                                  indicesOf(way, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
+                                  inBounds(way, hasRows, hasColumns)));
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(evaluate(operand, place, column));
+    if (isa<BroadcastOp, TransposeOp, ReshapeOp>(op))
+      return spread(operands[0], held);
+    // What is rounded is rounded; the format that it has is the wider one already.
+    if (isa<arith::ExtFOp>(op))
+      return operands[0];
+    if (isa<arith::TruncFOp>(op))
+      return widen(narrow(operands[0], element));
+    OperationState state(loc, op->getName());
+    state.addOperands(operands);
+    state.addTypes(held);
+    state.addAttributes(op->getAttrs());
+    Value result = b.create(state)->getResult(0);
+    bool isRounded = (element.isBF16() || element.isF16()) && !isa<arith::SelectOp, arith::NegFOp>(op);
+    return isRounded ? widen(narrow(result, element)) : result;
+  }
+
+  /// A view stands once, before the roles.
+  Way makeWayOf(LoadOp load) {
+    auto [known, isNew] = loads.try_emplace(load);
+    if (isNew) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointAfterValue(left.view);
+      known->second = makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false);
+    }
+    return known->second;
+  }
+
+  Value spread(Value value, Type held) {
+    if (value.getType() == held)
+      return value;
+    auto slice = isTile(value) ? cast<SliceAttr>(cast<RankedTensorType>(value.getType()).getEncoding()) : SliceAttr();
+    if (!slice)
+      return SplatOp::create(b, loc, held, value);
+    return BroadcastOp::create(b, loc, held, value, ArrayRef<int64_t>{slice.getDim() == 1 ? 0 : 1});
+  }
+
+  FuncOp func;
+  const TensorStepAttr step;
+  TensorDot dot;
+  const Axes &axes;
+  OpBuilder b;
+  Location loc;
+  const int64_t groups, m, n, k, tilesDown, tilesAcross;
+  IRMapping arguments;
+  FragAttr acc;
+  RankedTensorType sums;
+  Ring left, right;
+  SmallVector<Way> ways;
+  llvm::DenseMap<Operation *, Way> loads;
+  Value out, full, empty, tiles, first, stride;
+  /// What has been evaluated, of a piece and of all.
+  llvm::DenseMap<Value, Value> piece, common;
+};
+
+struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores> {
+  using MapTensorCoresPassBase::MapTensorCoresPassBase;
+
+  void runOnOperation() override {
+    SmallVector<FuncOp> funcs;
+    getOperation()->walk([&](FuncOp func) {
+      if (tensorStepOf(func))
+        funcs.push_back(func);
+    });
+    for (FuncOp func : funcs) {
+      CrashNote note(func);
+      unshareConstants(func);
+      FailureOr<Axes> axes = Axes::compute(func);
+      if (failed(axes))
+        return signalPassFailure();
+      std::string reason;
+      std::optional<TensorDot> dot = matchTensorDot(func, *axes, reason);
+      if (!dot) {
+        func.emitOpError() << "is not for tensor cores: " << reason;
+        return signalPassFailure();
+      }
+      Mapper(func, tensorStepOf(func), *dot, *axes).run();
+    }
+  }
+};
+
+} // namespace

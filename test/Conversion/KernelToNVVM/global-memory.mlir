@@ -1,0 +1,57 @@
+// RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm=only-machine | FileCheck %s --check-prefix=KEPT
+
+// Kernels without roles are left to others.
+// KEPT: kernel.func @inside
+// KEPT: kernel.func @edges
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 0, #acc>
+#column = #kernel.slice<dim = 1, #acc>
+!buffer = !kernel.buffer<f32, global>
+!half = !kernel.buffer<bf16, global>
+
+// Threads that read or write global memory take addresses. A thread has pairs of neighbours in two rows that are eight
+// apart; four threads share a row.
+// CHECK-LABEL: llvm.func @inside
+// CHECK-SAME: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}
+// CHECK-SAME: kernel.params = [{buffer = 0 : i64}, {buffer = 1 : i64}, {buffer = 2 : i64}]
+// CHECK-SAME: passthrough = ["zyx-keeps-vectors"]
+// Of a row it has the columns, of a column the rows.
+// CHECK-COUNT-4: llvm.load %{{.*}} invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+// CHECK-COUNT-2: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> bf16
+// CHECK-NOT: llvm.cond_br
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+kernel.func @inside(%x: !buffer, %h: !half, %y: !buffer) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %xs = kernel.view %x map <[<[256] strides [1]>]> : !buffer -> !kernel.view<256xf32, global>
+  %hs = kernel.view %h map <[<[3, 128] strides [128, 1]>]> : !half -> !kernel.view<3x128xbf16, global>
+  %ys = kernel.view %y map <[<[3, 128, 256] strides [32768, 256, 1]>]> : !buffer -> !kernel.view<3x128x256xf32, global>
+  %r = kernel.load %xs[%c64] in_bounds [true] : !kernel.view<256xf32, global> -> tensor<32xf32, #row>
+  %rows = kernel.broadcast %r dims [1] : tensor<32xf32, #row> -> tensor<64x32xf32, #acc>
+  %c = kernel.load %hs[%c0, %c64] in_bounds [true, true] : !kernel.view<3x128xbf16, global> -> tensor<64xbf16, #column>
+  %w = arith.extf %c : tensor<64xbf16, #column> to tensor<64xf32, #column>
+  %columns = kernel.broadcast %w dims [0] : tensor<64xf32, #column> -> tensor<64x32xf32, #acc>
+  %s = arith.addf %rows, %columns : tensor<64x32xf32, #acc>
+  kernel.store %s, %ys[%c0, %c0, %c64] in_bounds [true, true, true] : tensor<64x32xf32, #acc>, !kernel.view<3x128x256xf32, global>
+  kernel.return
+}
+
+// What is outside is read from the beginning of the buffer, and is zero; it is not written. Of an odd number of
+// columns each is moved by itself.
+// CHECK-LABEL: llvm.func @edges
+// CHECK: llvm.icmp "ult"
+// CHECK: %[[FROM:.*]] = llvm.select %{{.*}}, %{{.*}}, %arg0 : i1, !llvm.ptr<1>
+// CHECK: %[[X:.*]] = llvm.load %[[FROM]] invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK: llvm.select %{{.*}}, %[[X]], %{{.*}} : i1, f32
+// CHECK: llvm.cond_br
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+kernel.func @edges(%x: !buffer, %y: !buffer) attributes {threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[50, 33] strides [33, 1]>]> : !buffer -> !kernel.view<50x33xf32, global>
+  %ys = kernel.view %y map <[<[50, 33] strides [33, 1]>]> : !buffer -> !kernel.view<50x33xf32, global>
+  %t = kernel.load %xs[%c0, %c0] : !kernel.view<50x33xf32, global> -> tensor<64x16xf32, #acc>
+  kernel.store %t, %ys[%c0, %c0] : tensor<64x16xf32, #acc>, !kernel.view<50x33xf32, global>
+  kernel.return
+}

@@ -1,0 +1,139 @@
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: FileCheck %s --input-file=%t
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=AMPERE
+
+// Only Hopper has it.
+// AMPERE-NOT: tensor_step
+
+// Tiles by the sizes: large ones where there are many, small ones where all processors would not have one.
+// CHECK-LABEL: kernel.func @large
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>
+!b = !kernel.buffer<bf16, global>
+!large = !kernel.view<4096x4096xbf16, global>
+kernel.func @large(%a: !b, %b: !b, %c: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[4096, 4096] strides [4096, 1]>]> : !b -> !large
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !large -> tensor<4096x4096xbf16>
+  %2 = kernel.view %b map <[<[4096, 4096] strides [1, 4096]>]> : !b -> !large
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !large -> tensor<4096x4096xbf16>
+  %z = arith.constant dense<0.0> : tensor<4096x4096xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<4096x4096xbf16>, tensor<4096x4096xbf16> -> tensor<4096x4096xf32>
+  %5 = arith.truncf %4 : tensor<4096x4096xf32> to tensor<4096x4096xbf16>
+  %6 = kernel.view %c map <[<[4096, 4096] strides [4096, 1]>]> : !b -> !large
+  kernel.store %5, %6[%c0, %c0] : tensor<4096x4096xbf16>, !large
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @small
+// CHECK-SAME: tensor_step<64, 64, 64, stages 8, group 8>
+!small = !kernel.view<64x512xbf16, global>
+!right = !kernel.view<512x64xbf16, global>
+!out = !kernel.view<64x64xf32, global>
+!f = !kernel.buffer<f32, global>
+kernel.func @small(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 512] strides [512, 1]>]> : !b -> !small
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !small -> tensor<64x512xbf16>
+  %2 = kernel.view %b map <[<[512, 64] strides [64, 1]>]> : !b -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x512xbf16>, tensor<512x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// Rows of 2 * 36 bytes begin where the copy engine does not.
+// CHECK-LABEL: kernel.func @unaligned
+// CHECK-SAME: grid_step
+// WHY: unaligned, Remark=" is not multiplied by tensor cores: ", Remark="a factor does not lie on multiples of 16 bytes"
+!left36 = !kernel.view<64x36xbf16, global>
+!right36 = !kernel.view<36x64xbf16, global>
+kernel.func @unaligned(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 36] strides [36, 1]>]> : !b -> !left36
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !left36 -> tensor<64x36xbf16>
+  %2 = kernel.view %b map <[<[36, 64] strides [64, 1]>]> : !b -> !right36
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right36 -> tensor<36x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x36xbf16>, tensor<36x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// WHY: computed{{.*}}a factor is computed
+// CHECK-LABEL: kernel.func @computed
+// CHECK-SAME: grid_step
+kernel.func @computed(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 512] strides [512, 1]>]> : !b -> !small
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !small -> tensor<64x512xbf16>
+  %n = arith.negf %1 : tensor<64x512xbf16>
+  %2 = kernel.view %b map <[<[512, 64] strides [64, 1]>]> : !b -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %n, %3, %z : tensor<64x512xbf16>, tensor<512x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// WHY: padded{{.*}}a factor is read through more than strides
+kernel.func @padded(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 512] strides [504, 1] valid [0 : 64, 0 : 504]>]> : !b -> !small
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !small -> tensor<64x512xbf16>
+  %2 = kernel.view %b map <[<[512, 64] strides [64, 1]>]> : !b -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x512xbf16>, tensor<512x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// WHY: windows{{.*}}a factor has rows that overlap
+kernel.func @windows(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 512] strides [8, 1]>]> : !b -> !small
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !small -> tensor<64x512xbf16>
+  %2 = kernel.view %b map <[<[512, 64] strides [64, 1]>]> : !b -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x512xbf16>, tensor<512x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// An op that the registers of the sums have no instructions for.
+// WHY: sine{{.*}}what is computed behind the dot is no elementwise op
+kernel.func @sine(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 512] strides [512, 1]>]> : !b -> !small
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !small -> tensor<64x512xbf16>
+  %2 = kernel.view %b map <[<[512, 64] strides [64, 1]>]> : !b -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x512xbf16>, tensor<512x64xbf16> -> tensor<64x64xf32>
+  %5 = math.sin %4 : tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !out
+  kernel.store %5, %6[%c0, %c0] : tensor<64x64xf32>, !out
+  kernel.return
+}
+
+// WHY: singles{{.*}}factors are not of one 16-bit type with sums in f32
+!fout = !kernel.view<64x64xf32, global>
+kernel.func @singles(%a: !f, %b: !f, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !f -> !fout
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !fout -> tensor<64x64xf32>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !f -> !fout
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !fout -> tensor<64x64xf32>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !fout
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !fout
+  kernel.return
+}
