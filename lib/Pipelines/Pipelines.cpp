@@ -42,7 +42,10 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 
 /// graph -> graph.group: each group becomes one kernel.
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
-  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise}));
+  // A multiprocessor has room for twice as many threads.
+  constexpr int64_t threadsOfProcessor = 1024;
+  const int64_t threads = options.target.isGpu() ? options.target.cores * threadsOfProcessor : 0;
+  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads}));
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
 

@@ -402,6 +402,15 @@ private:
       for (Axis axis : parallel)
         if (axis != read && axis != written)
           grid(axis, 1);
+      if (target.isGpu()) {
+        // A thread has a square of vectors, a warp 8 of them where it writes by 4 where it reads: whole lines of both.
+        const int64_t lanes = elementsPerProgram();
+        grid(written, 8 * lanes);
+        grid(read, 4 * lanes);
+        grid(written, lanes);
+        grid(read, lanes);
+        return;
+      }
       grid(written, writtenTile);
       grid(read, readTile);
       return;
@@ -426,7 +435,7 @@ private:
       return std::nullopt;
     };
     std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
-    if (!columns || target.vectorBytes == 0 || target.isGpu())
+    if (!columns || target.vectorBytes == 0 || (target.isGpu() && elementsPerProgram() < 4))
       return std::nullopt;
     for (LoadOp load : loads)
       if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t depth = 64;
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
-constexpr int64_t mostStages = 8;
+constexpr int64_t mostStages = 16;
 /// Products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a tile does
 /// neither: its first slices are on their way, or its results are.
 constexpr double productsPerCycle = 2048, bytesPerCycle = 52, tileCycles = 1800;
@@ -29,7 +29,7 @@ constexpr double oneGroupLoss = 1.15;
 struct Tile {
   int64_t rows, columns;
 };
-constexpr Tile tiles[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
+constexpr Tile tiles[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}, {64, 32}};
 
 /// Cycles of all tiles, one wave of workgroups after the other.
 double costOf(Tile tile, int64_t m, int64_t n, int64_t k, int64_t batches, int64_t processors) {
@@ -63,6 +63,9 @@ TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::Tar
   const Tile *best = nullptr;
   double least = 0;
   for (const Tile &tile : tiles) {
+    // What does not run along the contraction lies in panels of 64 columns.
+    if (tile.columns % 64 != 0 && !dot->rhs.alongDepth)
+      continue;
     double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), axes.extent(dot->k), batches, target.cores);
     if (!best || cost < least) {
       best = &tile;

@@ -304,10 +304,11 @@ private:
     // A group of what nobody reads would have no result.
     zyx::search::eraseUnused(block);
     if (fuse) {
-      zyx::search::partReductions(block);
+      zyx::search::mergeReductions(block);
+      zyx::search::partReductions(block, threads);
       zyx::search::normalizeViews(block);
       zyx::search::divideAfterwards(block);
-      zyx::search::splitReductions(block);
+      zyx::search::splitReductions(block, threads);
       zyx::search::narrowIndices(block);
       zyx::search::eraseUnused(block);
     }

@@ -233,22 +233,63 @@ void zyx::search::expandRandomBits(Block &block) {
 // Long reductions
 //===----------------------------------------------------------------------===//
 
-/// Into how many parts an extent falls; 0 where it does not.
-static int64_t partsOf(int64_t extent) {
-  for (int64_t parts : {256, 128, 64, 32, 16})
-    if (extent % parts == 0)
+/// Into how many parts an extent falls, at most; 0 where it does not.
+static int64_t partsOf(int64_t extent, int64_t most = 256) {
+  for (int64_t parts : {512, 256, 128, 64, 32, 16})
+    if (parts <= most && extent % parts == 0)
       return parts;
   return 0;
 }
 
+/// What a thread of many has: neighbouring results, or its share of a row.
+constexpr int64_t resultsPerThread = 4, threadsPerRow = 256;
+
+static bool isRounded(ReduceOp op) {
+  Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+}
+
+/// Whether elements that lie next to each other are combined.
+static bool isAlongRows(ReduceOp op) {
+  return op.getDims().back() + 1 == cast<RankedTensorType>(op.getX().getType()).getRank();
+}
+
+static int64_t threadsOf(ReduceOp op) {
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  return isAlongRows(op) ? results * threadsPerRow : results / resultsPerThread;
+}
+
 /// What takes as long as some hundred launches; and results that are too few to share it.
-static bool isLong(ReduceOp op) {
+static bool isLong(ReduceOp op, int64_t threads) {
   constexpr int64_t fewestElements = int64_t(1) << 18, mostResults = 8;
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  Type element = type.getElementType();
-  bool isRounded = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-  return !isRounded && type.getNumElements() >= fewestElements &&
-         cast<RankedTensorType>(op.getResult().getType()).getNumElements() <= mostResults && !matchContraction(op);
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
+  if (isRounded(op) || elements < fewestElements || matchContraction(op))
+    return false;
+  // Half of the threads are enough: a second kernel takes its time, too.
+  return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
+}
+
+void zyx::search::mergeReductions(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    auto inner = op.getX().getDefiningOp<ReduceOp>();
+    if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || isRounded(op) || isRounded(inner) ||
+        matchContraction(inner))
+      continue;
+    // The dimensions of what the inner one is given.
+    SmallVector<int64_t> left, dims(inner.getDims());
+    for (int64_t dim = 0, rank = cast<RankedTensorType>(inner.getX().getType()).getRank(); dim < rank; ++dim)
+      if (!llvm::is_contained(inner.getDims(), dim))
+        left.push_back(dim);
+    for (int64_t dim : op.getDims())
+      dims.push_back(left[dim]);
+    llvm::sort(dims);
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), inner.getX(), dims).getResult());
+    op.erase();
+    inner.erase();
+  }
 }
 
 /// Rows that are programs of their own: the first of several dimensions that are reduced.
@@ -258,13 +299,16 @@ static bool hasRows(ReduceOp op) {
   return op.getDims().size() > 1 && rows >= fewestRows && rows <= mostRows;
 }
 
-void zyx::search::partReductions(Block &block) {
+void zyx::search::partReductions(Block &block, int64_t threads) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (!isLong(op) || hasRows(op))
+    if (!isLong(op, threads) || hasRows(op))
       continue;
     auto type = cast<RankedTensorType>(op.getX().getType());
     SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());
-    const int64_t first = dims.front(), parts = partsOf(shape[first]);
+    const int64_t first = dims.front();
+    // Not more than the machine wants, which a second kernel has to combine.
+    const int64_t wanted = threads ? std::max<int64_t>(threads / std::max<int64_t>(threadsOf(op), 1), 16) : 256;
+    const int64_t parts = partsOf(shape[first], wanted);
     if (parts == 0)
       continue;
     shape.insert(shape.begin() + first, parts);
@@ -280,9 +324,9 @@ void zyx::search::partReductions(Block &block) {
   }
 }
 
-void zyx::search::splitReductions(Block &block) {
+void zyx::search::splitReductions(Block &block, int64_t threads) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (!isLong(op) || !hasRows(op))
+    if (!isLong(op, threads) || !hasRows(op))
       continue;
     auto type = cast<RankedTensorType>(op.getX().getType());
     const ArrayRef<int64_t> inner = op.getDims().drop_front();

@@ -24,8 +24,14 @@ void expandRandomBits(mlir::Block &block);
 /// kernel of one program has one core. f16 and bf16, which would be rounded between the two, are left as
 /// they are. The first function gives operands a dimension of parts where they have none, in front of the
 /// normal form of views; the second one splits, behind it.
-void partReductions(mlir::Block &block);
-void splitReductions(mlir::Block &block);
+///
+/// Of a machine that wants many `threads` (0 for none), each of which computes some neighbouring results or, along rows,
+/// a part of one, results are few where they are fewer than these.
+void partReductions(mlir::Block &block, int64_t threads);
+void splitReductions(mlir::Block &block, int64_t threads);
+
+/// Reductions of nothing but another one's result become one, which is split anew.
+void mergeReductions(mlir::Block &block);
 
 } // namespace zyx::search
 

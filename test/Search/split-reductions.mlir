@@ -1,4 +1,5 @@
 // RUN: zyx-opt %s -zyx-search-form-groups | FileCheck %s
+// RUN: zyx-opt %s -zyx-search-form-groups=threads=135168 | FileCheck %s --check-prefix=THREADS
 // RUN: zyx-opt %s -zyx-search-form-groups=fuse=false | FileCheck %s --check-prefix=NONE
 
 // Rows are programs of their own, and their sums are a second kernel.
@@ -48,4 +49,28 @@ func.func @left(%a: tensor<256x256xf32>, %b: tensor<65536x64xf32>, %c: tensor<10
   %2 = graph.reduce add %c dims = [0] : tensor<1048573xf32> -> tensor<f32>
   %3 = graph.reduce add %d dims = [0, 1] : tensor<1024x512xf16> -> tensor<f16>
   return %0, %1, %2, %3 : tensor<f32>, tensor<64xf32>, tensor<f32>, tensor<f16>
+}
+
+// Where each thread has four columns, 8192 columns are few: rows fall into parts. Rows that workgroups share are many.
+// CHECK-LABEL: func.func @columns
+// CHECK: graph.reduce add {{.*}} dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>
+// CHECK: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
+// THREADS-LABEL: func.func @columns
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<64x128x8192xf32> -> tensor<64x8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<64x8192xf32> -> tensor<8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
+func.func @columns(%x: tensor<8192x8192xf32>, %z: tensor<8192x8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) {
+  %y = graph.reduce add %x dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>
+  %w = graph.reduce add %z dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
+  return %y, %w : tensor<8192xf32>, tensor<8192xf32>
+}
+
+// Sums of sums are one.
+// CHECK-LABEL: func.func @sums
+// CHECK: graph.reduce add {{.*}} dims = [1, 2] : tensor<256x32x8192xf32> -> tensor<256xf32>
+// CHECK: graph.reduce add {{.*}} dims = [0] : tensor<256xf32> -> tensor<f32>
+func.func @sums(%x: tensor<8192x8192xf32>) -> tensor<f32> {
+  %r = graph.reduce add %x dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
+  %y = graph.reduce add %r dims = [0] : tensor<8192xf32> -> tensor<f32>
+  return %y : tensor<f32>
 }

@@ -95,7 +95,9 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
     Without `fuse` each op is a kernel of its own, but for producers of a reduce that are larger than
     all that they are made of: nobody has room to store those.
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "Whether ops share kernels where they can">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Whether ops share kernels where they can">,
+    Option<"threads", "threads", "int64_t", "0",
+           "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

@@ -57,8 +57,12 @@ void lowerMatrixMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t 
 void lowerVectorMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStride, mlir::Value sums,
                          mlir::Value lhs, mlir::Value rhs);
 
-/// Leaves f16, bf16 and f8 only as bits and, with `halfConversion`, f16 in LLVM's conversions.
-mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, bool halfConversion);
+/// Formats that LLVM converts to: others are rounded by operations on bits.
+struct SmallFloatConversions {
+  bool half = true, bfloat = false;
+};
+/// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions.
+mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, SmallFloatConversions has);
 
 /// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
 /// converter that the patterns use.

@@ -57,7 +57,7 @@ struct ConvertKernelToLLVM
       CrashNote note(func);
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
       if (failed(body) || failed(lowerMemory(*body, {privateBytes, amx})) ||
-          failed(lowerSmallFloats(*body, halfConversion)))
+          failed(lowerSmallFloats(*body, {.half = halfConversion})))
         return signalPassFailure();
       bodies.push_back(*body);
     }

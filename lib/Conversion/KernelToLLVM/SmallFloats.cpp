@@ -35,8 +35,7 @@ Type bitsType(Type type) {
 /// Builds conversions out of integer arithmetic, on scalars and vectors alike.
 class FloatBits {
 public:
-  FloatBits(OpBuilder &builder, Location loc, bool halfConversion)
-      : b(builder), loc(loc), halfConversion(halfConversion) {}
+  FloatBits(OpBuilder &builder, Location loc, SmallFloatConversions has) : b(builder), loc(loc), has(has) {}
 
   /// Any small float to f32, exactly.
   Value extend(Value small) {
@@ -115,13 +114,13 @@ private:
 
   // LLVM's half, which the processor converts.
   Value extendHalf(Value bits16) {
-    if (!halfConversion)
+    if (!has.half)
       return extendHalfBits(bits16);
     Value half = LLVM::BitcastOp::create(b, loc, like(bits16.getType(), b.getF16Type()), bits16);
     return LLVM::FPExtOp::create(b, loc, f32(bits16), half);
   }
   Value truncateHalf(Value wide) {
-    if (!halfConversion)
+    if (!has.half)
       return truncateBits(wide, {13, 16, 15, 16, 0x7c00, 0x7e00, 0x1p-1f, b.getI16Type()});
     Value half = LLVM::FPTruncOp::create(b, loc, like(wide.getType(), b.getF16Type()), wide);
     return LLVM::BitcastOp::create(b, loc, like(wide.getType(), b.getI16Type()), half);
@@ -140,8 +139,12 @@ private:
     return arith::BitcastOp::create(b, loc, f32(bits16), disjunction(select(special, full, number), sign));
   }
 
-  // vcvtneps2bf16 would flush denormals.
+  // On a CPU vcvtneps2bf16 would flush denormals.
   Value truncateBFloat16(Value wide) {
+    if (has.bfloat) {
+      Value narrow = LLVM::FPTruncOp::create(b, loc, like(wide.getType(), b.getBF16Type()), wide);
+      return LLVM::BitcastOp::create(b, loc, like(wide.getType(), b.getI16Type()), narrow);
+    }
     Value bits = arith::BitcastOp::create(b, loc, i32(wide), wide);
     Value even = conjunction(shr(bits, 16), 1);
     Value rounded = add(add(bits, 0x7fff), even);
@@ -220,7 +223,7 @@ private:
 
   OpBuilder &b;
   Location loc;
-  bool halfConversion;
+  SmallFloatConversions has;
 };
 
 /// The value of a small float constant's bits.
@@ -231,10 +234,10 @@ TypedAttr constantBits(Attribute value, OpBuilder &b) {
   return elements.bitcast(bitsType(elements.getElementType()));
 }
 
-LogicalResult lower(Operation *op, bool halfConversion) {
+LogicalResult lower(Operation *op, SmallFloatConversions has) {
   OpBuilder b(op);
   Location loc = op->getLoc();
-  FloatBits floats(b, loc, halfConversion);
+  FloatBits floats(b, loc, has);
   auto replace = [&](Value value) {
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
@@ -291,7 +294,7 @@ LogicalResult lower(Operation *op, bool halfConversion) {
 
 } // namespace
 
-LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, bool halfConversion) {
+LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, SmallFloatConversions has) {
   SmallVector<Operation *> ops;
   body.walk([&](Operation *op) {
     bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
@@ -301,7 +304,7 @@ LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, bool halfConversion) {
       ops.push_back(op);
   });
   for (Operation *op : ops)
-    if (failed(lower(op, halfConversion)))
+    if (failed(lower(op, has)))
       return failure();
 
   // What is left moves values and does not look into them.

@@ -51,7 +51,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       facts.bufferAlignment = gpuBufferAlignment;
       if (!fitsStack)
         facts.scratch = made->scratch;
-      if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, /*halfConversion=*/true)))
+      if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, {.half = true, .bfloat = true})))
         return signalPassFailure();
       funcs.push_back(made->func);
     }

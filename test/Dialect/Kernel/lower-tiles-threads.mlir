@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=4000' \
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=33000' \
 // RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 
 // Threads take the vectors of a row in turn, each as many further as there are threads. Their sums meet in
@@ -45,33 +45,61 @@ kernel.func @mean(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
 // Exponentials that two loops use are kept in shared memory, with barriers before and behind.
 
 // Where there is too little of it, a program is one thread.
-// LITTLE: ProgramIsOneThread | Category:zyx-shared{{.*}}threads of softmax would share 4416 bytes; there are 4000
+// LITTLE: ProgramIsOneThread | Category:zyx-shared{{.*}}threads of softmax would share 33088 bytes; there are 33000
 // LITTLE: kernel.func @mean({{.*}}threads = 64
 // LITTLE: kernel.func @softmax
 // LITTLE-NOT: threads
-// LITTLE: kernel.alloc : <1x1024xf32, private>
+// LITTLE: kernel.alloc : <1x8192xf32, private>
 // LITTLE-NOT: barrier
 // LITTLE: kernel.return
 
 // CHECK-LABEL: kernel.func @softmax
-// CHECK: kernel.alloc : <1x1024xf32, shared>
+// CHECK: kernel.alloc : <1x8192xf32, shared>
 // CHECK: kernel.barrier workgroup
 // CHECK: scf.for
-// CHECK: kernel.store {{.*}} : vector<4xf32>, <1x1024xf32, shared>
+// CHECK: kernel.store {{.*}} : vector<4xf32>, <1x8192xf32, shared>
 // CHECK: kernel.barrier workgroup
-#z = #kernel.map<[#kernel.block<[8, 1024] strides [1024, 1]>]>
-!z = !kernel.view<8x1024xf32, global>
+#z = #kernel.map<[#kernel.block<[8, 8192] strides [8192, 1]>]>
+!z = !kernel.view<8x8192xf32, global>
 kernel.func @softmax(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
   %xs = kernel.view %x map #z : !buffer -> !z
   %ys = kernel.view %y map #z : !buffer -> !z
   kernel.grid (%i) in [8] step [1] {
     %c0 = arith.constant 0 : index
-    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !z -> tensor<1x1024xf32>
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !z -> tensor<1x8192xf32>
+    %e = math.exp %t : tensor<1x8192xf32>
+    %s = kernel.reduce add %e dims [1] : tensor<1x8192xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x8192xf32>
+    %d = arith.divf %e, %b : tensor<1x8192xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x8192xf32>, !z
+  }
+  kernel.return
+}
+
+// A row of which each thread has four vectors stays in registers: no loops, and nothing is kept.
+
+// CHECK-LABEL: kernel.func @short
+// CHECK-COUNT-2: kernel.alloc
+// CHECK-NOT: kernel.alloc
+// CHECK-NOT: scf.for
+// CHECK-COUNT-4: kernel.load {{.*}} : <8x1024xf32, global> -> vector<4xf32>
+// CHECK: kernel.barrier
+// CHECK: kernel.barrier
+// CHECK-NOT: kernel.barrier
+// CHECK-COUNT-4: kernel.store {{.*}} : vector<4xf32>, <8x1024xf32, global>
+#short = #kernel.map<[#kernel.block<[8, 1024] strides [1024, 1]>]>
+!short = !kernel.view<8x1024xf32, global>
+kernel.func @short(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #short : !buffer -> !short
+  %ys = kernel.view %y map #short : !buffer -> !short
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !short -> tensor<1x1024xf32>
     %e = math.exp %t : tensor<1x1024xf32>
     %s = kernel.reduce add %e dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
     %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1024xf32>
     %d = arith.divf %e, %b : tensor<1x1024xf32>
-    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !z
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !short
   }
   kernel.return
 }

@@ -7,12 +7,12 @@ kernel.func @nothing() attributes {schedule = #kernel.schedule<[#kernel.tensor_s
 
 // -----
 
-// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 64, 128, 192 or 256 columns, not 96 x 64}}
+// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 32, 64, 128, 192 or 256 columns, not 96 x 64}}
 #step = #kernel.tensor_step<96, 64, 64, stages 2, group 8>
 
 // -----
 
-// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 64, 128, 192 or 256 columns, not 64 x 320}}
+// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 32, 64, 128, 192 or 256 columns, not 64 x 320}}
 #step = #kernel.tensor_step<64, 320, 64, stages 2, group 8>
 
 // -----
@@ -29,3 +29,235 @@ kernel.func @nothing() attributes {schedule = #kernel.schedule<[#kernel.tensor_s
 
 // expected-error @below {{schedule holds #kernel.tensor_step<64, 64, 64, stages 2, group 8> and other steps}}
 #schedule = #kernel.schedule<[#kernel.swap_step, #kernel.tensor_step<64, 64, 64, stages 2, group 8>]>
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!m = !kernel.view<64x64xbf16, global>
+// expected-error @below {{a factor that does not run along the contraction lies in panels of 64 columns}}
+kernel.func @panels(%a: !b, %b: !b, %c: !b) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 32, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %5 = arith.truncf %4 : tensor<64x64xf32> to tensor<64x64xbf16>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  kernel.store %5, %6[%c0, %c0] : tensor<64x64xbf16>, !m
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{is not for tensor cores: sums do not begin with zero}}
+kernel.func @ones(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<1.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{there are two dots}}
+kernel.func @two(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %10 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %11 = kernel.load %10[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %12 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %13 = kernel.load %12[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<64x64xf32>
+  %14 = kernel.dot %11, %13, %y : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{nothing is stored}}
+kernel.func @unstored(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{a result is stored through more than strides}}
+kernel.func @stored(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1] valid [0 : 60, 0 : 64]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{nothing that is stored reads the dot}}
+kernel.func @unread(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %5 = arith.constant dense<2.0> : tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %5, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{there are loops}}
+kernel.func @loops(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c1 step %c1 {
+  }
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{what is read behind the dot is read through more than strides}}
+kernel.func @read(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %7 = kernel.view %c map <[<[64, 64] strides [64, 1] valid [0 : 60, 0 : 64]>]> : !f -> !o
+  %8 = kernel.load %7[%c0, %c0] axes ["m", "n"] : !o -> tensor<64x64xf32>
+  %5 = arith.addf %4, %8 : tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %5, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{what is computed behind the dot has other axes or elements}}
+kernel.func @doubles(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %7 = arith.extf %4 : tensor<64x64xf32> to tensor<64x64xf64>
+  %5 = arith.truncf %7 : tensor<64x64xf64> to tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %5, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{axes of the dot are one, or empty}}
+kernel.func @empty(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[0, 64] strides [64, 1]>]> : !b -> !kernel.view<0x64xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<0x64xbf16, global> -> tensor<0x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<0x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<0x64xbf16>, tensor<64x64xbf16> -> tensor<0x64xf32>
+  %6 = kernel.view %c map <[<[0, 64] strides [64, 1]>]> : !f -> !kernel.view<0x64xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<0x64xf32>, !kernel.view<0x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<2x2x2x2x64x64xbf16, global>
+!o = !kernel.view<2x2x2x2x64x64xf32, global>
+// expected-error @below {{a factor has more than 5 dimensions}}
+kernel.func @dimensions(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[2, 2, 2, 2, 64, 64] strides [32768, 16384, 8192, 4096, 64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["p", "q", "r", "s", "m", "k"] : !m -> tensor<2x2x2x2x64x64xbf16>
+  %2 = kernel.view %b map <[<[2, 2, 2, 2, 64, 64] strides [32768, 16384, 8192, 4096, 64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0, %c0, %c0, %c0, %c0] axes ["p", "q", "r", "s", "k", "n"] : !m -> tensor<2x2x2x2x64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<2x2x2x2x64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<2x2x2x2x64x64xbf16>, tensor<2x2x2x2x64x64xbf16> -> tensor<2x2x2x2x64x64xf32>
+  %6 = kernel.view %c map <[<[2, 2, 2, 2, 64, 64] strides [32768, 16384, 8192, 4096, 64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0, %c0, %c0, %c0, %c0] : tensor<2x2x2x2x64x64xf32>, !o
+  kernel.return
+}

@@ -164,6 +164,9 @@ TEST_F(CudaDeviceTest, SaysWhatTheCopyEngineCannotTake) {
   a.kernels[0].tensorMaps = {{0, 0, 4, {8, 125}, {20}, {8, 64}, 32}};
   EXPECT_THAT(tryAll(a).message(), HasSubstr("cannot describe a buffer of kernel plus: "));
   expectNothingLeft();
+  fake->version = 11080;
+  EXPECT_EQ(tryAll(a).message(), "kernel plus needs a driver of CUDA 12");
+  expectNothingLeft();
 }
 
 TEST_F(CudaDeviceTest, IsListedByCard) {

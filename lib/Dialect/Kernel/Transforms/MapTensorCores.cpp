@@ -179,7 +179,7 @@ private:
     bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
     Type element = getElementTypeOrSelf(tile.getType());
     bool is16Bit = element.isBF16() || element.isF16();
-    way.isCopied = isResult && is16Bit && shape.size() <= 3 && isCopied(strides, dot.n, 2, axes) &&
+    way.isCopied = isResult && is16Bit && step.getColumns() % panelColumns == 0 && shape.size() <= 3 && isCopied(strides, dot.n, 2, axes) &&
                    (m == 1 || strides.of(dot.m) >= n);
     if (way.isCopied && bitsElement() && bitsElement() != element)
       way.isCopied = false;
@@ -404,7 +404,7 @@ private:
           onFirst([&] { AsyncWaitOp::create(b, loc, 1, /*read=*/true); });
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
-        for (int64_t column = 0; column < panelColumns; column += pieceColumns)
+        for (int64_t column = 0; column < std::min(panelColumns, step.getColumns()); column += pieceColumns)
           emitPiece(done, place, panel + column, store, way, slot, column);
         if (way.isCopied) {
           BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
@@ -565,6 +565,10 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         return signalPassFailure();
       std::string reason;
       std::optional<TensorDot> dot = matchTensorDot(func, *axes, reason);
+      if (dot && !dot->rhs.alongDepth && tensorStepOf(func).getColumns() % panelColumns != 0) {
+        dot.reset();
+        reason = "a factor that does not run along the contraction lies in panels of 64 columns";
+      }
       if (!dot) {
         func.emitOpError() << "is not for tensor cores: " << reason;
         return signalPassFailure();

@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "TileLowering.h"
+
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
@@ -33,7 +35,7 @@ bool isDear(Operation *op) {
 /// Decides for one block.
 class Stager {
 public:
-  Stager(Block &block, int64_t maxBytes) : block(block), left(maxBytes) {}
+  Stager(Block &block, int64_t maxBytes, int64_t threads) : block(block), left(maxBytes), threads(threads) {}
 
   void run() {
     for (Operation &op : block)
@@ -104,6 +106,10 @@ private:
 
   void keep(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
+    // Threads keep their parts of a short row in registers.
+    constexpr int64_t lanes = 4;
+    if (staysInRegisters(type.getNumElements(), lanes, threads))
+      return;
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     if (bytes > left)
       return;
@@ -119,6 +125,8 @@ private:
 
   Block &block;
   int64_t left;
+  /// That compute a program together.
+  const int64_t threads;
   llvm::DenseMap<Operation *, unsigned> phases;
   llvm::DenseMap<Value, bool> dear;
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
@@ -133,7 +141,7 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
       if (isMachineForm(func))
         return;
       const int64_t most = func.getThreads().value_or(1) > 1 ? sharedBytes : maxBytes;
-      func.walk([&](Block *block) { Stager(*block, most).run(); });
+      func.walk([&](Block *block) { Stager(*block, most, func.getThreads().value_or(1)).run(); });
     });
   }
 };

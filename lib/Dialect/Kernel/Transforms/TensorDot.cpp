@@ -248,7 +248,7 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
         if (Operation *def = operand.getDefiningOp())
           work.push_back(def);
         else
-          reason = "what is computed behind the dot reads arguments";
+          reason = "what is computed behind the dot is no elementwise op";
       }
   }
   if (reason.empty() && !readsDot)

@@ -118,6 +118,13 @@ struct TileLowering::Cone {
   unsigned size = 0;
 };
 
+/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have as many each, and so few that
+/// nobody stores them in between.
+inline bool staysInRegisters(int64_t extent, int64_t lanes, int64_t threads) {
+  constexpr int64_t mostElements = 64;
+  return threads > 1 && extent % (lanes * threads) == 0 && extent <= mostElements * threads;
+}
+
 /// Has what loops begin with and yield computed into memory of its own, but for dots that add to what
 /// the loop carries.
 void stageCarried(FuncOp func);

@@ -259,6 +259,17 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
                                                           Body body) {
   if (low.constant && low.constant == high.constant)
     return accs;
+  // Few steps, as many for each thread: what one loop has read or computed stays in registers for the next one.
+  if (low.constant && high.constant && staysInRegisters(*high.constant - *low.constant, step, t.threads)) {
+    Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
+    for (int64_t i = *low.constant; i < *high.constant; i += step * t.threads) {
+      FailureOr<Accumulators> next = body(t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc), accs);
+      if (failed(next))
+        return failure();
+      accs = *next;
+    }
+    return accs;
+  }
   Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
   Value first = t.evaluator.addIndex(t.materialise(low, loc), own, loc);
   return emitFor(first, t.materialise(high, loc), step * t.threads, accs, body);

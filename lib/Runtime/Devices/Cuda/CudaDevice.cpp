@@ -16,6 +16,9 @@ using artifact::Artifact;
 
 namespace {
 
+/// Of a driver, as it counts: CUDA 12, which describes buffers to the copy engine.
+constexpr int copyEngineVersion = 12000;
+
 /// Modules of the driver, unloaded with their last user.
 class LoadedCode {
 public:
@@ -91,8 +94,12 @@ Status LoadedCode::load(const Artifact &artifact) {
     Function function = nullptr;
     ZYX_RETURN_IF_ERROR(card->check(card->api().moduleFunction(&function, modules[kernel.code], kernel.symbol.c_str()),
                                     "find kernel " + kernel.name + " in its code"));
-    if (!kernel.tensorMaps.empty() && !card->api().tensorMapEncode)
-      return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
+    if (!kernel.tensorMaps.empty()) {
+      int version = 0;
+      ZYX_RETURN_IF_ERROR(card->check(card->api().driverVersion(&version), "ask for the driver's version"));
+      if (version < copyEngineVersion || !card->api().tensorMapEncode)
+        return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
+    }
     if (kernel.sharedBytes != 0)
       ZYX_RETURN_IF_ERROR(card->check(card->api().functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
                                       "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));
