@@ -25,7 +25,7 @@ kernel.func @large(%a: !b, %b: !b, %c: !b) {
 }
 
 // CHECK-LABEL: kernel.func @small
-// CHECK-SAME: tensor_step<64, 64, 64, stages 8, group 8>
+// CHECK-SAME: tensor_step<64, 64, 64, stages 13, group 8>
 !small = !kernel.view<64x512xbf16, global>
 !right = !kernel.view<512x64xbf16, global>
 !out = !kernel.view<64x64xf32, global>

@@ -25,19 +25,19 @@
 // CHECK-COUNT-4: kernel.load %[[SUMS]]
 // CHECK: scf.for
 // CHECK: kernel.store {{.*}} : vector<4xf32>
-#x = #kernel.map<[#kernel.block<[8, 1027] strides [1027, 1]>]>
+#x = #kernel.map<[#kernel.block<[8, 5003] strides [5003, 1]>]>
 !buffer = !kernel.buffer<f32, global>
-!x = !kernel.view<8x1027xf32, global>
+!x = !kernel.view<8x5003xf32, global>
 kernel.func @mean(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [8] step [1] {
     %c0 = arith.constant 0 : index
-    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !x -> tensor<1x1027xf32>
-    %s = kernel.reduce add %t dims [1] : tensor<1x1027xf32> -> tensor<1xf32>
-    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1027xf32>
-    %d = arith.subf %t, %b : tensor<1x1027xf32>
-    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1027xf32>, !x
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !x -> tensor<1x5003xf32>
+    %s = kernel.reduce add %t dims [1] : tensor<1x5003xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x5003xf32>
+    %d = arith.subf %t, %b : tensor<1x5003xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x5003xf32>, !x
   }
   kernel.return
 }

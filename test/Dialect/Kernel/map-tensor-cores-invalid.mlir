@@ -139,7 +139,7 @@ kernel.func @stored(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.sched
 !f = !kernel.buffer<f32, global>
 !m = !kernel.view<64x64xbf16, global>
 !o = !kernel.view<64x64xf32, global>
-// expected-error @below {{nothing that is stored reads the dot}}
+// expected-error @below {{a result is stored through more than strides}}
 kernel.func @unread(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m

@@ -252,7 +252,7 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
       }
   }
   if (reason.empty() && !readsDot)
-    reason = "nothing that is stored reads the dot";
+    reason = "nothing is stored";
   if (!reason.empty())
     return std::nullopt;
   return result;
