@@ -70,7 +70,7 @@ Result<Channel> makeChannel() {
 /// Whether children stay in the group of this process.
 std::atomic<bool> keepsChildren = false;
 
-/// In the child, which shares the memory of the parent: system calls alone. Returns what failed.
+/// In the child, which may share the memory of the parent: system calls alone. Returns what failed.
 int become(char *const *arguments, const int (&standard)[3], bool inOwnGroup, pid_t parent) {
   if (inOwnGroup && ::setpgid(0, 0) != 0)
     return errno;
@@ -104,20 +104,31 @@ Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&cha
   arguments.push_back(nullptr);
   const int standard[] = {channels[0].theirs.get(), channels[1].theirs.get(),
                           channels[2].theirs.get()};
+  // What the child says where it cannot become the program; at its end where it did.
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0)
+    return Status::ioError(std::string("cannot connect a child process: ") + std::strerror(errno));
+  Descriptor ours(report[0]), theirs(report[1]);
   // No handler of this process may run in the child.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t parent = ::getpid();
-  volatile int error = 0;
+  int error = 0;
   const pid_t child = ::vfork();
   if (child == 0) {
-    error = become(arguments.data(), standard, inOwnGroup, parent);
+    const int failure = become(arguments.data(), standard, inOwnGroup, parent);
+    while (::write(report[1], &failure, sizeof(failure)) < 0 && errno == EINTR)
+      ;
     ::_exit(127);
   }
   if (child < 0)
     error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  theirs.close();
+  if (child > 0)
+    while (::read(report[0], &error, sizeof(error)) < 0 && errno == EINTR)
+      ;
   if (error == 0)
     return child;
   if (child > 0)
