@@ -26,8 +26,8 @@ constexpr int numRounds = 8;
 /// More than the last cache of most machines holds.
 constexpr size_t numBytes = size_t(64) << 20;
 
-/// What a call computes is stored there, so that it is computed.
-volatile float sink;
+/// What a call computes is stored there, so that it is computed; by each thread.
+std::atomic<float> sink;
 
 using Arithmetic = void (*)();
 
