@@ -165,6 +165,18 @@ static void addCastsOfTies(std::vector<Case> &cases) {
                      }});
 }
 
+/// From wide to narrow in two steps, with an op between them that takes the sign of the first: of vectors and alone.
+static void addCastsInSteps(std::vector<Case> &cases) {
+  for (DType to : {DType::F16, DType::BF16, DType::F8E5M2})
+    cases.push_back({"cast.in-steps." + std::string(toString(to)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       for (const Shape &shape : {Shape{}, Shape{5}, Shape{33}})
+                         for (UnaryKind kind : {UnaryKind::Round, UnaryKind::Floor, UnaryKind::Trunc, UnaryKind::Abs})
+                           outputs.push_back(b.cast(b.unary(kind, b.cast(b.x(DType::F64, shape), DType::F32)), to));
+                       return outputs;
+                     }});
+}
+
 static void addSelect(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"select." + std::string(toString(dtype)), [=](Builder &b) {
                      auto [left, right] = hurtingPairs(dtype, 33, b.random);
@@ -231,6 +243,7 @@ void addElementwiseCases(std::vector<Case> &cases) {
   for (DType dtype : allDTypes)
     addCasts(cases, dtype);
   addCastsOfTies(cases);
+  addCastsInSteps(cases);
   for (DType dtype : allDTypes)
     addSelect(cases, dtype);
   for (DType dtype : allDTypes)

@@ -25,3 +25,26 @@ kernel.func @half(%x: !buffer) {
   kernel.store %s, %xs[%c0] : vector<16xf16>, !view
   kernel.return
 }
+
+// What LLVM knows of a scalar before it is rounded would make another conversion of it, which is a function.
+#y = #kernel.map<[#kernel.block<[1] strides [1]>]>
+!one = !kernel.view<1xf16, global>
+// HALF-LABEL: llvm.func internal @scalar.body
+// HALF: %[[SIGNED:.*]] = llvm.intr.copysign
+// HALF: %[[FENCED:.*]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[SIGNED]]) : (f32) -> f32
+// HALF: llvm.fptrunc %[[FENCED]] : f32 to f16
+// BITS-LABEL: llvm.func internal @scalar.body
+// BITS-NOT: llvm.fptrunc
+// BITS: llvm.return
+kernel.func @scalar(%x: !buffer, %a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #y : !buffer -> !one
+  %as = kernel.view %a map #y : !kernel.buffer<f32, global> -> !kernel.view<1xf32, global>
+  %bs = kernel.view %b map #y : !kernel.buffer<f32, global> -> !kernel.view<1xf32, global>
+  %m = kernel.load %as[%c0] : !kernel.view<1xf32, global> -> f32
+  %s = kernel.load %bs[%c0] : !kernel.view<1xf32, global> -> f32
+  %signed = math.copysign %m, %s : f32
+  %h = arith.truncf %signed : f32 to f16
+  kernel.store %h, %xs[%c0] : f16, !one
+  kernel.return
+}
