@@ -6,7 +6,7 @@
 // when standard input says so; one line of JSON for each request and each answer. benchmarks/steps gives
 // it and its peers their turns. CACHE is a folder of compiled programs.
 //===----------------------------------------------------------------------===//
-#include <zyx/zyx.h>
+#include "../examples/digits.h"
 
 #include "zyx/Graph/Graph.h"
 
@@ -29,26 +29,6 @@ namespace {
 //===----------------------------------------------------------------------===//
 // Models: the same as in benchmarks/steps/peer_torch.py
 //===----------------------------------------------------------------------===//
-
-/// The network of examples/digits-train.cpp.
-struct Digits : nn::Module {
-  explicit Digits(nn::Draws &draws)
-      : first(add("first", nn::Convolution(1, 16, {3, 3}, draws, samePadding()))),
-        second(add("second", nn::Convolution(16, 32, {3, 3}, draws, samePadding()))),
-        out(add("out", nn::Linear(32 * 4 * 4, 10, draws))) {}
-  Tensor operator()(const Tensor &images) const {
-    return out(maxPool(second(first(images).relu()).relu(), {2, 2}).flatten(1));
-  }
-  nn::Convolution first, second;
-  nn::Linear out;
-
-private:
-  static ConvolutionOptions samePadding() {
-    ConvolutionOptions options;
-    options.padding = {1, 1};
-    return options;
-  }
-};
 
 /// Characters [batch, context] to logits [batch, context, vocabulary].
 struct CharTransformer : nn::Module {
@@ -139,7 +119,7 @@ Step makeStep(const json &request) {
   const json &sizes = request.at("sizes");
   const bool isTraining = request.at("training");
   if (request.at("model") == "digits")
-    return makeStep(Digits(draws), data, isTraining);
+    return makeStep(digits::Network(draws), data, isTraining);
   return makeStep(CharTransformer(sizes, draws), data, isTraining);
 }
 

@@ -7,7 +7,7 @@
 //   digits-train digits.safetensors [--seed=N] [--epochs=N] [--out=FOLDER]
 // FOLDER gets model.safetensors, loss.svg and confusion.svg.
 //===----------------------------------------------------------------------===//
-#include <zyx/zyx.h>
+#include "digits.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,33 +22,12 @@
 #include <unistd.h>
 
 using namespace zyx;
+using digits::classes;
+using digits::Network;
 
 namespace {
 
-constexpr int64_t trainRows = 1000, batch = 50, classes = 10;
-
-struct Network : nn::Module {
-  explicit Network(nn::Draws &draws)
-      : first(add("first", nn::Convolution(1, 16, {3, 3}, draws, samePadding()))),
-        second(add("second", nn::Convolution(16, 32, {3, 3}, draws, samePadding()))),
-        out(add("out", nn::Linear(32 * 4 * 4, classes, draws))) {}
-
-  /// [rows, 1, 8, 8] to [rows, classes].
-  Tensor operator()(const Tensor &images) const {
-    const Tensor hidden = second(first(images).relu()).relu();
-    return out(maxPool(hidden, {2, 2}).flatten(1));
-  }
-
-  nn::Convolution first, second;
-  nn::Linear out;
-
-private:
-  static ConvolutionOptions samePadding() {
-    ConvolutionOptions options;
-    options.padding = {1, 1};
-    return options;
-  }
-};
+constexpr int64_t trainRows = 1000, batch = 50;
 
 struct Arguments {
   std::string data, out = ".";

@@ -5,6 +5,7 @@
 // The training step of examples/digits-train.cpp beside the memory that it must have, and that of a transformer
 // with checkpoints beside what it takes without.
 //===----------------------------------------------------------------------===//
+#include "../../../examples/digits.h"
 #include "../Tensor/TensorFixture.h"
 
 using namespace zyx;
@@ -21,17 +22,9 @@ protected:
 TEST_F(StepMemoryTest, IsNearTheLeast) {
   const Context context({.device = "cpu"});
   const ContextScope scope(context);
-  ConvolutionOptions padded;
-  padded.padding = {1, 1};
   nn::Draws draws(1);
-  const nn::Convolution first(1, 16, {3, 3}, draws, padded), second(16, 32, {3, 3}, draws, padded);
-  const nn::Linear out(32 * 4 * 4, 10, draws);
-  Parameters parameters;
-  for (const auto &[name, module] : std::vector<std::pair<std::string, const nn::Module *>>{
-           {"first", &first}, {"second", &second}, {"out", &out}})
-    for (const NamedParameter &each : module->parameters())
-      parameters.push_back({name + "." + each.name, each.parameter});
-  optim::Optimizer optimizer(parameters, optim::adam());
+  const digits::Network network(draws);
+  optim::Optimizer optimizer(network.parameters(), optim::adam());
   std::vector<float> pixels(50 * 64);
   std::vector<int64_t> labels(50);
   for (size_t i = 0; i < pixels.size(); ++i)
@@ -39,10 +32,8 @@ TEST_F(StepMemoryTest, IsNearTheLeast) {
   for (size_t i = 0; i < labels.size(); ++i)
     labels[i] = int64_t(i % 10);
   const Tensor images = Tensor::from(pixels, {50, 1, 8, 8}), targets = Tensor::from(labels, {50});
-  for (int step = 0; step < 2; ++step) {
-    const Tensor hidden = second(first(images).relu()).relu();
-    optimizer.minimize(crossEntropy(out(maxPool(hidden, {2, 2}).flatten(1)), targets));
-  }
+  for (int step = 0; step < 2; ++step)
+    optimizer.minimize(crossEntropy(network(images), targets));
   const ContextCounters counters = context.counters();
   RecordProperty("bytes", std::to_string(counters.runBytes));
   RecordProperty("least", std::to_string(counters.leastRunBytes));
