@@ -60,6 +60,8 @@ void lowerVectorMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t 
 /// Formats that LLVM converts to: others are rounded by operations on bits.
 struct SmallFloatConversions {
   bool half = true, bfloat = false;
+  /// f16 from f64, too: elsewhere that is a function of a library.
+  bool halfOfDouble = false;
 };
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions.
 mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, SmallFloatConversions has);

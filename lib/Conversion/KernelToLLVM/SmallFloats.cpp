@@ -124,7 +124,7 @@ private:
       return truncateBits(wide, {13, 16, 15, 16, 0x7c00, 0x7e00, 0x1p-1f, b.getI16Type()});
     // Of a copied sign that was an f64's before, LLVM would make a half at once, by a call of a library. It looks through
     // no fence.
-    if (!isa<VectorType>(wide.getType()))
+    if (!has.halfOfDouble && !isa<VectorType>(wide.getType()))
       wide = LLVM::CallIntrinsicOp::create(b, loc, wide.getType(), b.getStringAttr("llvm.arithmetic.fence"), wide)
                  .getResult(0);
     Value half = LLVM::FPTruncOp::create(b, loc, like(wide.getType(), b.getF16Type()), wide);

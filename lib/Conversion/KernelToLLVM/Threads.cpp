@@ -51,7 +51,8 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       facts.bufferAlignment = gpuBufferAlignment;
       if (!fitsStack)
         facts.scratch = made->scratch;
-      if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, {.half = true, .bfloat = true})))
+      const SmallFloatConversions all{.half = true, .bfloat = true, .halfOfDouble = true};
+      if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();
       funcs.push_back(made->func);
     }
