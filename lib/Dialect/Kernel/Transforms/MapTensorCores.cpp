@@ -112,8 +112,8 @@ private:
 
   struct Ring {
     Value view, memory;
-    /// Elements along the axis that is not contracted, of all groups and of one box.
-    int64_t free = 0, box = 0;
+    /// Elements along the axis that is not contracted, of all groups, of a place in memory, and of one copy.
+    int64_t free = 0, box = 0, copied = 0;
     const TensorFactor *factor = nullptr;
   };
 
@@ -134,6 +134,8 @@ private:
     // Where the contraction does not run along rows, each group of the left factor has a box of its own.
     bool splits = !factor.alongDepth && &factor == &dot.lhs;
     ring.box = splits ? groupRows : free;
+    // Rows that do not exist would be filled one by one; what they make is dropped.
+    ring.copied = &factor == &dot.lhs && factor.alongDepth && m < free ? llvm::alignTo(m, 8) : ring.box;
     SmallVector<int64_t> shape = {step.getStages()};
     if (splits)
       shape.push_back(free / groupRows);
@@ -285,7 +287,7 @@ private:
       AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
     };
     if (ring.box == ring.free || cast<ViewType>(ring.memory.getType()).getRank() == 3) {
-      SmallVector<int64_t> shape = {ring.box, step.getDepth()};
+      SmallVector<int64_t> shape = {ring.copied, step.getDepth()};
       if (!ring.factor->alongDepth)
         std::swap(shape[0], shape[1]);
       bool splits = cast<ViewType>(ring.memory.getType()).getRank() == 4;
@@ -302,7 +304,8 @@ private:
       return loop(index(0), index(k), index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1];
         WaitOp::create(b, loc, empty, stage, parity);
-        ExpectOp::create(b, loc, full, stage, (step.getRows() + step.getColumns()) * step.getDepth() * 2);
+        const int64_t rows = left.copied == left.box ? left.free : left.copied;
+        ExpectOp::create(b, loc, full, stage, (rows + right.free) * step.getDepth() * 2);
         fetch(left, place, stage, depth, place.row);
         fetch(right, place, stage, depth, place.column);
         auto [next, flipped] = advance(stage, parity);
