@@ -261,6 +261,14 @@ Optimizer::Numbers Optimizer::numbers(const Progress &at, const Place &where) co
   return numbers;
 }
 
+size_t Optimizer::numStates() const {
+  const Progress latest = progress.latest();
+  size_t count = 0;
+  for (const Slot &slot : latest.slots)
+    count += slot.state.size();
+  return count;
+}
+
 std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
                                     const Place &where) const {
   if (gradients.size() != all.size())

@@ -6,12 +6,23 @@
 
 #include "zyx/Tensor/Tape.h"
 
+#include <iterator>
+#include <numeric>
+
 using namespace zyx;
 using namespace zyx::optim;
 
-TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions options)
-    : optimizer(optimizer), loss(std::move(loss)), options(std::move(options)),
-      step([this](std::span<const Tensor> arguments) { return build(arguments); }) {}
+/// The first arguments, each of which has one more handle: that of its place.
+static JitOptions givenUp(size_t count) {
+  JitOptions options{std::vector<size_t>(count), 1};
+  std::iota(options.givenUp.begin(), options.givenUp.end(), size_t(0));
+  return options;
+}
+
+TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions given)
+    : optimizer(optimizer), loss(std::move(loss)), options(std::move(given)),
+      step([this](std::span<const Tensor> arguments) { return build(arguments); },
+           options.givesUp ? givenUp(optimizer.all.size() + options.buffers.size() + optimizer.numStates()) : JitOptions()) {}
 
 /// Arguments are parameters, buffers, the optimizer's state, its numbers, and the batch; results are the next
 /// parameters, buffers and state, and what the loss returned.
@@ -52,27 +63,37 @@ std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place w
   if (!loss)
     throw Error(Status::invalidArgument("TrainStep: there is no function of a loss"), where);
   Optimizer::Progress progress = optimizer.progress.get(where);
+  const Optimizer::Numbers ofStep = optimizer.numbers(progress, where);
   std::vector<Tensor> arguments = valuesOf(optimizer.all, where);
-  const std::vector<Tensor> buffers = valuesOf(options.buffers, where);
-  arguments.insert(arguments.end(), buffers.begin(), buffers.end());
-  for (const Optimizer::Slot &slot : progress.slots)
-    arguments.insert(arguments.end(), slot.state.begin(), slot.state.end());
-  for (const auto &group : optimizer.numbers(progress, where))
+  for (const NamedParameter &named : options.buffers)
+    arguments.push_back(named.parameter.value(where));
+  // Moved, so that nobody but the optimizer has one besides.
+  for (Optimizer::Slot &slot : progress.slots)
+    std::move(slot.state.begin(), slot.state.end(), std::back_inserter(arguments));
+  for (const auto &group : ofStep)
     for (const auto &[dtype, numbers] : group)
       arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   arguments.insert(arguments.end(), batch.begin(), batch.end());
 
+  // What is given up is nothing to come back to.
   const Change change;
-  std::vector<Tensor> results = step(arguments, change, where);
+  std::vector<Tensor> results = options.givesUp ? step(arguments, where) : step(arguments, change, where);
   auto result = results.begin();
-  for (const NamedParameter &named : optimizer.all)
-    named.parameter.set(*result++, change, where);
-  for (const NamedParameter &named : options.buffers)
-    named.parameter.set(*result++, change, where);
+  const Parameters *const all[] = {&optimizer.all, &options.buffers};
+  for (const Parameters *places : all)
+    for (const NamedParameter &named : *places) {
+      if (options.givesUp)
+        named.parameter.set(*result++, where);
+      else
+        named.parameter.set(*result++, change, where);
+    }
   for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = *result++;
   ++progress.step;
-  optimizer.progress.set(std::move(progress), change);
+  if (options.givesUp)
+    optimizer.progress.set(std::move(progress));
+  else
+    optimizer.progress.set(std::move(progress), change);
   return {result, results.end()};
 }

@@ -16,10 +16,13 @@ using artifact::Argument;
 using artifact::Artifact;
 using artifact::BufferKind;
 
-Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> device,
-                                                   Artifact artifact) {
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> device, Artifact artifact,
+                                                   std::vector<artifact::Donation> donations) {
+  if (!donations.empty()) {
+    ZYX_ASSIGN_OR_RETURN(artifact, artifact::donate(std::move(artifact), donations));
+  }
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
-  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program)));
+  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program), std::move(donations)));
   ZYX_RETURN_IF_ERROR(executor->takeMemory());
   const Artifact &loaded = executor->artifact();
   const std::string &on = executor->device->name();
@@ -35,8 +38,9 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
   return executor;
 }
 
-Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram)
-    : device(std::move(ofDevice)), program(std::move(ofProgram)), inputs(artifact().inputs.size()),
+Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram,
+                   std::vector<artifact::Donation> ofCaller)
+    : device(std::move(ofDevice)), program(std::move(ofProgram)), donations(std::move(ofCaller)), inputs(artifact().inputs.size()),
       outputs(artifact().outputs.size()), weightWrites(inputs.size()), replay(program->record()) {}
 
 Status Executor::takeMemory() {
@@ -153,8 +157,14 @@ Status Executor::checkApart() {
       return Status::invalidArgument(describe(false, artifact().outputs[i]) + " is bound to memory of " +
                                      describe(isInput, with));
     };
+    auto isGivenUp = [&](size_t input) {
+      return outputs[i].buffer->handle() == inputs[input].buffer->handle() &&
+             std::any_of(donations.begin(), donations.end(), [&](const artifact::Donation &donation) {
+               return donation.input == input && donation.output == i;
+             });
+    };
     for (size_t k = 0; k < inputs.size(); ++k)
-      if (overlap(outputs[i], inputs[k]))
+      if (overlap(outputs[i], inputs[k]) && !isGivenUp(k))
         return refuse(true, artifact().inputs[k]);
     for (size_t k = 0; k < i; ++k)
       if (overlap(outputs[i], outputs[k]))
@@ -276,14 +286,15 @@ bool Executor::needsInit() {
 
 /// Notes a run, behind those in `wait` and `after`.
 void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after) {
-  for (const Slot &slot : inputs) {
+  // A run does not wait for itself where it writes what it reads.
+  for (const Slot &slot : inputs)
     slot.buffer->beforeRead(wait);
-    slot.buffer->noteRead(run);
-  }
-  for (const Slot &slot : outputs) {
+  for (const Slot &slot : outputs)
     slot.buffer->beforeWrite(after);
+  for (const Slot &slot : inputs)
+    slot.buffer->noteRead(run);
+  for (const Slot &slot : outputs)
     slot.buffer->noteWrite(run);
-  }
 }
 
 Status Executor::runNow(std::span<uint64_t> nanoseconds) {

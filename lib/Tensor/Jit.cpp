@@ -13,11 +13,13 @@ using namespace zyx::detail;
 
 struct Jit::Contents {
   Function function;
+  JitOptions options;
   /// By the context's state, which they keep, and the types of the arguments.
   std::map<std::pair<std::shared_ptr<State>, std::string>, State::Plan> plans;
 };
 
-Jit::Jit(Function function) : contents(std::make_shared<Contents>()) { contents->function = std::move(function); }
+Jit::Jit(Function function, JitOptions options)
+    : contents(std::make_shared<Contents>(Contents{std::move(function), std::move(options), {}})) {}
 
 size_t Jit::numCaptures() const { return contents->plans.size(); }
 
@@ -38,6 +40,9 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
     types += toString(argument.type()) + " " + argument.device() + ";";
   }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
+  for (size_t number : contents->options.givenUp)
+    if (number >= arguments.size())
+      refuse("jit: argument " + std::to_string(number) + " of " + std::to_string(arguments.size()) + " is given up", where);
   auto [found, isNew] = contents->plans.try_emplace({state, types});
   if (isNew) {
     try {
@@ -49,7 +54,7 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
       for (const Tensor &result : results)
         if (!result)
           refuse("jit: the function returns no tensor in one place", where);
-      found->second = valueOrThrow(state->plan(placeholders, results), where);
+      found->second = valueOrThrow(state->plan(placeholders, results, contents->options), where);
     } catch (...) {
       contents->plans.erase(found);
       throw;

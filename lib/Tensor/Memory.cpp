@@ -71,7 +71,9 @@ static std::vector<uint32_t> buffersOf(const artifact::Command &command) {
   return buffers;
 }
 
-void State::measure(const artifact::Artifact &artifact, Program &program) {
+/// Bytes besides inputs, the least that a run's order of commands needs at once. Outputs that `isTaken` lie in the
+/// memory of inputs.
+static uint64_t leastOf(const artifact::Artifact &artifact, const std::vector<bool> &isTaken) {
   const size_t numCommands = artifact.commands.size();
   struct Life {
     size_t first = SIZE_MAX, last = 0;
@@ -82,11 +84,10 @@ void State::measure(const artifact::Artifact &artifact, Program &program) {
       lives[buffer] = {std::min(lives[buffer].first, i), i};
   // Changes of what is alive, by command.
   std::vector<int64_t> changes(numCommands + 1);
-  program.runBytes = artifact.arenaSize + artifact.keptSize;
   for (size_t i = 0; i < lives.size(); ++i) {
     const artifact::Buffer &buffer = artifact.buffers[i];
     const bool isOutput = buffer.kind == artifact::BufferKind::Output;
-    if (lives[i].first == SIZE_MAX || (!isOutput && buffer.kind != artifact::BufferKind::Arena))
+    if (lives[i].first == SIZE_MAX || (isOutput ? isTaken[buffer.position] : buffer.kind != artifact::BufferKind::Arena))
       continue;
     changes[lives[i].first] += static_cast<int64_t>(buffer.size);
     // Outputs stay.
@@ -95,25 +96,30 @@ void State::measure(const artifact::Artifact &artifact, Program &program) {
   int64_t alive = 0, most = 0;
   for (int64_t change : changes)
     most = std::max(most, alive += change);
-  program.leastBytes = static_cast<uint64_t>(most) + artifact.keptSize;
-  for (const artifact::Argument &output : artifact.outputs)
-    program.runBytes += static_cast<uint64_t>(*byteSize(output.type));
+  return static_cast<uint64_t>(most) + artifact.keptSize;
 }
 
-void State::note(const Program &program, const Buffers &inputs) {
+void State::note(const Program &program, const Buffers &inputs, const Buffers &outputs) {
+  std::vector<bool> isTaken(outputs.size());
+  uint64_t bytes = 0, bytesTaken = 0;
+  for (const auto &[input, output] : program.donations)
+    if (inputs[input] == outputs[output]) {
+      isTaken[output] = true;
+      bytesTaken += inputs[input]->size();
+    }
+  const uint64_t runBytes = program.runBytes - bytesTaken;
   // An upper bound first, which is most often enough.
-  uint64_t bytes = 0;
   for (const auto &input : inputs)
     bytes += input->size();
-  if (bytes + program.runBytes <= counted.runBytes)
+  if (bytes + runBytes <= counted.runBytes)
     return;
   std::unordered_set<const Buffer *> seen;
   bytes = 0;
   for (const auto &input : inputs)
     if (seen.insert(input.get()).second)
       bytes += input->size();
-  if (bytes + program.runBytes <= counted.runBytes)
+  if (bytes + runBytes <= counted.runBytes)
     return;
-  counted.runBytes = bytes + program.runBytes;
-  counted.leastRunBytes = bytes + program.leastBytes;
+  counted.runBytes = bytes + runBytes;
+  counted.leastRunBytes = bytes + leastOf(program.executor->artifact(), isTaken);
 }

@@ -57,9 +57,10 @@ static bool isLong(const artifact::Artifact &artifact) {
   return nanoseconds > enoughNanoseconds;
 }
 
-Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captured, uint16_t device) {
+Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captured, uint16_t device,
+                                                        const std::vector<artifact::Donation> &donations) {
   const ProgramKey key{captured.canonicalHash(), device};
-  const bool isShared = captured.numWeights == 0;
+  const bool isShared = captured.numWeights == 0 && donations.empty();
   if (auto known = programs.find(key); isShared && known != programs.end()) {
     ++counted.hits;
     return known->second;
@@ -80,10 +81,15 @@ Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captu
           std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
     program->numWeights = captured.numWeights;
     program->isLong = isLong(artifact);
-    measure(artifact, *program);
     program->device = device;
-    ZYX_ASSIGN_OR_RETURN(program->executor,
-                         withMemory(device, [&] { return runtime::Executor::create(home.device, artifact); }));
+    program->donations = donations;
+    ZYX_ASSIGN_OR_RETURN(program->executor, withMemory(device, [&] {
+                           return runtime::Executor::create(home.device, artifact, donations);
+                         }));
+    const artifact::Artifact &loaded = program->executor->artifact();
+    program->runBytes = loaded.arenaSize + loaded.keptSize;
+    for (const artifact::Argument &output : loaded.outputs)
+      program->runBytes += static_cast<uint64_t>(*byteSize(output.type));
   }
   if (isShared)
     return programs.emplace(key, std::move(program)).first->second;
@@ -97,13 +103,19 @@ Result<std::shared_ptr<Buffer>> State::allocate(const TensorType &type, uint16_t
   return withMemory(device, [&] { return Buffer::allocate(homes[device].pool, static_cast<uint64_t>(size)); });
 }
 
-Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> &points) {
+Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> &points,
+                  const std::vector<bool> &isTaken) {
   for (const Schedule::Step &step : schedule.steps) {
     Buffers inputs, outputs;
     for (uint32_t number : step.inputs)
       inputs.push_back(values[number]);
+    for (const auto &[input, output] : step.donations)
+      if (!isTaken.empty() && isTaken[step.inputs[input]])
+        values[step.outputs[output]] = inputs[input];
     for (uint32_t number : step.outputs) {
-      ZYX_ASSIGN_OR_RETURN(values[number], allocate(schedule.values[number].type, step.device));
+      if (!values[number]) {
+        ZYX_ASSIGN_OR_RETURN(values[number], allocate(schedule.values[number].type, step.device));
+      }
       outputs.push_back(values[number]);
     }
     ZYX_RETURN_IF_ERROR(step.program ? execute(*step.program, inputs, outputs, points)
@@ -147,7 +159,7 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
   const Status status = withMemory(program.device, [&] { return start(program, inputs, outputs, points); });
   // What was bound belongs to its tensors alone, but for what a plan keeps as long as its program.
   program.executor->release(/*keepWeights=*/true);
-  note(program, inputs);
+  note(program, inputs, outputs);
   return status;
 }
 
@@ -337,16 +349,20 @@ Status State::sync() {
 // Functions that are captured
 //===----------------------------------------------------------------------===//
 
-Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<const Tensor> results) {
+Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<const Tensor> results,
+                                const JitOptions &options) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(results));
-  std::vector<NodeId> open, targets;
+  std::vector<NodeId> open, targets, givenUp;
   Plan plan;
+  plan.options = options;
   for (const Tensor &placeholder : placeholders)
     open.push_back(nodeOf(placeholder));
   for (const Tensor &result : results)
     targets.push_back(nodeOf(result));
-  ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, std::span<const NodeId>(open)));
+  for (size_t number : options.givenUp)
+    givenUp.push_back(open[number]);
+  ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, std::span<const NodeId>(open), {}, givenUp));
   for (NodeId leaf : plan.schedule.leaves) {
     const size_t position = std::find(open.begin(), open.end(), leaf) - open.begin();
     plan.inputs.push_back(position < open.size() ? position : open.size() + plan.captured.size());
@@ -354,6 +370,31 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
       plan.captured.push_back(makeTensor(leaf));
   }
   return plan;
+}
+
+std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const {
+  const Schedule &made = plan.schedule;
+  std::vector<bool> isTaken(made.values.size());
+  std::unordered_map<const Buffer *, size_t> owners, readers;
+  for (const NodeState &state : states)
+    if (state.value)
+      ++owners[state.value.get()];
+  for (uint32_t number : made.leafNumbers)
+    ++readers[values[number].get()];
+  for (const Schedule::Step &step : made.steps)
+    for (const artifact::Donation &donation : step.donations) {
+      const uint32_t number = step.inputs[donation.input];
+      const size_t leaf = std::find(made.leafNumbers.begin(), made.leafNumbers.end(), number) - made.leafNumbers.begin();
+      const Tensor &tensor = arguments[plan.inputs[leaf]];
+      const NodeId node = nodeOf(tensor);
+      const Buffer *buffer = values[number].get();
+      // A node of another kind can be made once more. Its one use is the one handle, of which there may be copies.
+      isTaken[number] = graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
+                        owners[buffer] == 1 && readers[buffer] == 1 &&
+                        (!plan.options.ownCopies ||
+                         static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.ownCopies);
+    }
+  return isTaken;
 }
 
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
@@ -371,7 +412,24 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   }
   counted.hits += std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
   std::vector<Point> points;
-  ZYX_RETURN_IF_ERROR(run(made, values, points));
+  std::vector<bool> isTaken;
+  if (!plan.options.givenUp.empty())
+    isTaken = chooseTaken(plan, arguments, values);
+  ZYX_RETURN_IF_ERROR(run(made, values, points, isTaken));
+  // From here on results own what they took.
+  size_t taken = 0;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    if (isTaken.empty() || !isTaken[made.leafNumbers[i]])
+      continue;
+    const NodeId node = nodeOf(arguments[plan.inputs[i]]);
+    setValue(node, nullptr);
+    states[node].failure = std::make_shared<Failure>(
+        Failure{Status::invalidArgument("the tensor was given up to the call at " + std::string(where.file_name()) + ":" +
+                                        std::to_string(where.line()) + ", and a result of that took its memory")});
+    ++taken;
+  }
+  counted.taken += taken;
+  counted.notTaken += plan.options.givenUp.size() - taken;
   std::vector<Tensor> results;
   std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> done;
   for (uint32_t number : made.results) {

@@ -16,8 +16,9 @@ using namespace zyx::detail;
 
 class State::Scheduler {
 public:
-  Scheduler(State &state, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles)
-      : state(state), compiles(compiles), isForManyRuns(arguments.has_value()) {
+  Scheduler(State &state, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles,
+            std::span<const NodeId> givenUp)
+      : state(state), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp) {
     if (arguments)
       open.insert(arguments->begin(), arguments->end());
   }
@@ -53,7 +54,7 @@ private:
   }
   uint32_t addCopy(uint32_t from, NodeId id, uint16_t device) {
     const uint32_t to = addValue(id, device);
-    made.steps.push_back({nullptr, device, {from}, {to}});
+    made.steps.push_back({nullptr, device, {from}, {to}, {}});
     return to;
   }
 
@@ -129,7 +130,7 @@ private:
   /// Nodes between values and those that are wanted, operands before users. Inputs are named in the order
   /// in which they are found, so that steps which do the same on other data are the same program.
   Status addProgram(uint16_t device, std::span<const NodeId> all) {
-    Schedule::Step step{nullptr, device, {}, {}};
+    Schedule::Step step{nullptr, device, {}, {}, {}};
     graph::Graph graph;
     std::unordered_map<NodeId, NodeId> copies;
     std::vector<std::pair<NodeId, bool>> work;
@@ -182,11 +183,36 @@ private:
     }
     if (isForManyRuns)
       putWeightsLast(graph, step.inputs);
-    ZYX_ASSIGN_OR_RETURN(step.program, compiles ? compiles(graph, device) : state.compile(graph, device));
+    // Of several programs, another one may read it later.
+    if (state.hasOneDevice)
+      step.donations = pairUp(graph, step.inputs, all);
+    ZYX_ASSIGN_OR_RETURN(step.program,
+                         compiles ? compiles(graph, device) : state.compile(graph, device, step.donations));
     for (NodeId target : wanted)
       step.outputs.push_back(addValue(target, device));
     made.steps.push_back(std::move(step));
     return Status::ok();
+  }
+
+  /// Of each input that is given up, the first output of its type that no other one has. What is returned as it is
+  /// stays.
+  std::vector<artifact::Donation> pairUp(const graph::Graph &graph, const std::vector<uint32_t> &inputs,
+                                         std::span<const NodeId> returned) const {
+    std::vector<artifact::Donation> pairs;
+    std::vector<bool> isTaken(graph.outputs.size());
+    for (NodeId node : givenUp) {
+      const auto leaf = std::find(made.leaves.begin(), made.leaves.end(), node);
+      if (leaf == made.leaves.end() || std::find(returned.begin(), returned.end(), node) != returned.end())
+        continue;
+      const auto input = std::find(inputs.begin(), inputs.end(), made.leafNumbers[leaf - made.leaves.begin()]);
+      for (uint32_t i = 0; input != inputs.end() && i < graph.outputs.size(); ++i)
+        if (!isTaken[i] && graph.node(graph.outputs[i].node).type == state.graph.node(node).type) {
+          isTaken[i] = true;
+          pairs.push_back({static_cast<uint32_t>(input - inputs.begin()), i});
+          break;
+        }
+    }
+    return pairs;
   }
 
   /// What is neither an argument nor made of one is the same in each run.
@@ -206,6 +232,7 @@ private:
   State &state;
   const Compile &compiles;
   const bool isForManyRuns;
+  const std::span<const NodeId> givenUp;
   /// Leaves without a value.
   std::unordered_set<NodeId> open;
   /// By node and device.
@@ -215,6 +242,6 @@ private:
 
 Result<State::Schedule> State::schedule(std::span<const NodeId> targets,
                                         const std::optional<std::span<const NodeId>> &open,
-                                        const Compile &compiles) {
-  return Scheduler(*this, open, compiles).make(targets);
+                                        const Compile &compiles, std::span<const NodeId> givenUp) {
+  return Scheduler(*this, open, compiles, givenUp).make(targets);
 }

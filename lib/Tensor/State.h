@@ -14,6 +14,7 @@
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Change.h"
+#include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Tensor.h"
 
 #include <atomic>
@@ -115,6 +116,8 @@ public:
       std::shared_ptr<Program> program;
       uint16_t device = 0;
       std::vector<uint32_t> inputs, outputs;
+      /// Outputs that may lie in the memory of inputs that are given up.
+      std::vector<artifact::Donation> donations;
     };
     struct Value {
       TensorType type;
@@ -137,11 +140,12 @@ public:
     Schedule schedule;
     /// By leaf of the schedule: which argument it is, or the first of `captured` behind them.
     std::vector<size_t> inputs;
+    JitOptions options;
   };
   /// A leaf without a value, for the arguments of a function that is captured. It lies where `like` does; nowhere,
   /// as constants do, where there is no such tensor, or that one is made of constants and `isPlaced` is not set.
   Result<Tensor> addPlaceholder(TensorType type, const Tensor &like, bool isPlaced);
-  Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results);
+  Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results, const JitOptions &options);
   Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                   const Change *change = nullptr);
 
@@ -240,10 +244,12 @@ private:
   /// What makes a program of a graph for a device.
   using Compile = std::function<Result<std::shared_ptr<Program>>(const graph::Graph &, uint16_t)>;
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
-  /// Programs are compiled by compile(), or what is given.
+  /// Programs are compiled by compile(), or what is given. Of `open`, `givenUp` are given up by each run.
   Result<Schedule> schedule(std::span<const NodeId> targets,
                             const std::optional<std::span<const NodeId>> &open = std::nullopt,
-                            const Compile &compiles = {});
+                            const Compile &compiles = {}, std::span<const NodeId> givenUp = {});
+  /// Of the leaves of a plan, by the number of their values, those whose memory a run takes.
+  std::vector<bool> chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const;
   /// Climbs a ladder where memory ends: what `take` returns after runs in flight are over, after programs
   /// gave back what they keep between runs, and at last with what holds the memory.
   template <typename F>
@@ -252,14 +258,16 @@ private:
   void forEachProgram(const std::function<void(Program &)> &visit);
   void trimPrograms(uint16_t device);
   Status explain(const Status &failure, uint16_t device) const;
-  /// What runs take besides inputs.
-  static void measure(const artifact::Artifact &artifact, Program &program);
-  void note(const Program &program, const Buffers &inputs);
-  /// A program with weights belongs to the plan that asks for it; others are kept for all.
-  Result<std::shared_ptr<Program>> compile(const graph::Graph &captured, uint16_t device);
+  void note(const Program &program, const Buffers &inputs, const Buffers &outputs);
+  /// A program with weights, or with inputs that are given up, belongs to the plan that asks for it; others are kept for
+  /// all.
+  Result<std::shared_ptr<Program>> compile(const graph::Graph &captured, uint16_t device,
+                                           const std::vector<artifact::Donation> &donations = {});
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
-  /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight.
-  Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points);
+  /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
+  /// `isTaken` results take the memory.
+  Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points,
+             const std::vector<bool> &isTaken = {});
   Status execute(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
@@ -322,9 +330,9 @@ struct State::Program {
   graph::Graph interpreted;
   /// Of a run, and of what comes before the first one.
   uint64_t launches = 0, initLaunches = 0;
-  /// Of outputs, temporaries and what is kept: what a run has, and the least that its order of commands
-  /// needs at once.
-  uint64_t runBytes = 0, leastBytes = 0;
+  /// What a run has besides inputs, where outputs lie in memory of their own.
+  uint64_t runBytes = 0;
+  std::vector<artifact::Donation> donations;
   /// The last so many inputs are bound once.
   size_t numWeights = 0;
   bool areWeightsBound = false;

@@ -138,6 +138,7 @@ private:
   /// Leaves for the step behind that one.
   Numbers numbers(const Progress &progress, const Place &where) const;
   size_t expectGroup(size_t group, const Place &where) const;
+  size_t numStates() const;
   /// The next values of all parameters; the state in `next` becomes the next one.
   std::vector<Tensor> next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
                            const Place &where) const;

@@ -15,6 +15,11 @@ struct TrainStepOptions {
   std::function<std::vector<Tensor>(std::span<const Tensor>)> gradients = {};
   /// What else a batch changes, such as buffers of a model.
   Parameters buffers = {};
+  /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next ones
+  /// take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
+  /// elsewhere, too, keeps its value. A step that fails in flight, or in its middle, leaves neither old nor new values:
+  /// reading them throws, and Module::load and Optimizer::restore begin again from a file.
+  bool givesUp = false;
 };
 
 /// Steps of an optimizer as a Jit: loss, gradients and update are built once for each set of types of a batch,

@@ -27,6 +27,8 @@ public:
   Buffer &operator=(const Buffer &) = delete;
 
   uint64_t size() const { return memory.size; }
+  /// It is not the caller's, who may have it elsewhere and may not want it written.
+  bool ownsMemory() const { return pool != nullptr; }
   /// The address in pools of host memory and of borrowed memory.
   uint64_t handle() const { return memory.handle; }
   /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.

@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_EXECUTOR_H
 #define ZYX_RUNTIME_EXECUTOR_H
 
+#include "zyx/Artifact/Donate.h"
 #include "zyx/Runtime/Device.h"
 
 #include <optional>
@@ -30,9 +31,10 @@ struct CommandTime {
 /// means binds it again.
 class Executor {
 public:
-  /// Loads the artifact and allocates its arena.
-  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device,
-                                                  artifact::Artifact artifact);
+  /// Loads the artifact and allocates its arena. Outputs of `donations` may be bound to the buffers of their inputs,
+  /// which a run then overwrites; one that fails may leave neither.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device, artifact::Artifact artifact,
+                                                  std::vector<artifact::Donation> donations = {});
   ~Executor();
 
   /// Entry, inputs, outputs, kernels, commands, arena size.
@@ -44,7 +46,8 @@ public:
   Result<size_t> outputIndex(std::string_view name) const;
 
   /// The buffer has the size of the argument. Host memory is aligned to the element. A run is refused
-  /// where an output shares memory with an input or another output.
+  /// where an output shares memory with an input or another output, but with all of that of which it was said at
+  /// the creation.
   Status bindInput(size_t index, std::shared_ptr<Buffer> buffer);
   /// Outputs that are not bound get buffers of their own at the first run.
   Status bindOutput(size_t index, std::shared_ptr<Buffer> buffer);
@@ -77,7 +80,7 @@ private:
     /// Made by the executor, so that setInput may write to it.
     bool owned = false;
   };
-  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program);
+  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program, std::vector<artifact::Donation> donations);
   Status takeMemory();
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
@@ -92,6 +95,7 @@ private:
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
+  const std::vector<artifact::Donation> donations;
   /// None after trim().
   std::shared_ptr<Buffer> arena, kept;
   std::vector<Slot> inputs, outputs;

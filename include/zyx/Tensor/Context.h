@@ -60,8 +60,12 @@ struct ContextCounters {
   uint64_t valueBytes = 0, programBytes = 0, peakBytes = 0;
   /// Of the run that had the most: bytes of inputs, outputs, temporaries and what is kept; and the least
   /// with which its commands could have done in their order, where inputs stay, outputs are there from
-  /// their first write on, and temporaries from the first to the last use.
+  /// their first write on, and temporaries from the first to the last use. Outputs in the memory of inputs are no
+  /// bytes of their own.
   uint64_t runBytes = 0, leastRunBytes = 0;
+  /// Arguments that were given up (JitOptions) and whose memory a result took, and those that kept it, because no
+  /// result has their type or somebody else needs them.
+  uint64_t taken = 0, notTaken = 0;
 };
 
 /// What tensors belong to: a graph of which they are nodes, devices, and the programs that were

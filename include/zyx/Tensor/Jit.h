@@ -7,7 +7,20 @@
 
 #include "zyx/Tensor/Change.h"
 
+#include <optional>
+
 namespace zyx {
+
+struct JitOptions {
+  /// Which arguments a call gives up: the first result of an argument's type that no other one got takes its memory,
+  /// and the tensor has no value from then on. Reading it, or a copy of its handle, throws an Error that names the call.
+  /// An argument keeps its memory and its value where no result has its type, its memory is borrowed, another argument,
+  /// a tensor by detach() or an expression that was not computed reads it, or a program has more than one device.
+  std::vector<size_t> givenUp = {};
+  /// Copies of the handles of such arguments that the caller has besides: where there are more, somebody else
+  /// has one, and the argument keeps its value. Without a number, all copies are given up.
+  std::optional<size_t> ownCopies = std::nullopt;
+};
 
 /// A function of tensors that is called once for each set of argument types, with arguments that have no
 /// values; what it builds is compiled, and later calls run that on their arguments without building a
@@ -18,7 +31,9 @@ class Jit {
 public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-  explicit Jit(Function function);
+  /// A call that fails before it begins gives up nothing; one that fails later may leave neither a result nor what it
+  /// took, and reading either throws.
+  explicit Jit(Function function, JitOptions options = {});
 
   /// Computes the arguments, where they are not, and the results. All are of one context; without
   /// arguments it is the current one.

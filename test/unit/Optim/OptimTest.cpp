@@ -210,6 +210,40 @@ TEST_P(OptimTest, ACapturedStepTakesBuffersAndChangesGradients) {
   EXPECT_THAT(refusal([&] { none(std::vector<Tensor>{}); }), HasSubstr("TrainStep: the function returns no loss"));
 }
 
+TEST_P(OptimTest, ACapturedStepTakesTheMemoryOfTheOneBefore) {
+  const Problem given, plain;
+  const Parameter seen(Tensor::from({0.f})), still(Tensor::from({7.f}));
+  Optimizer optimizer(given.parameters, adamW()), other(plain.parameters, adamW());
+  const TrainStep step(
+      optimizer,
+      [&](std::span<const Tensor> batch) {
+        seen.set(*seen + 1);
+        return std::vector{given.loss() * batch[0] * still->sum()};
+      },
+      {.buffers = {{"still", still}, {"seen", seen}}, .givesUp = true});
+  const TrainStep straight(other, [&](std::span<const Tensor> batch) { return std::vector{plain.loss() * batch[0] * 7}; });
+  // Somebody has a handle of the first value.
+  const Tensor first = *given.parameters[0].parameter;
+  uint64_t bytes = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::vector<Tensor> batch = {Tensor::from(std::vector<double>{0.5 + i}, {})};
+    EXPECT_NEAR(step(batch)[0].item<double>(), straight(batch)[0].item<double>(), 1e-12);
+    for (size_t p = 0; p < 3; ++p)
+      EXPECT_THAT(given.values(p), testing::Pointwise(testing::DoubleNear(1e-12), plain.values(p)));
+    // Three parameters with two states each and a buffer; the other buffer is returned as it is.
+    EXPECT_EQ(context.counters().taken, i == 0 ? 9u : 10u * (i + 1) - 1);
+    EXPECT_EQ(context.counters().notTaken, i == 0 ? 2u : i + 2u);
+    if (i == 1)
+      bytes = context.counters().valueBytes;
+    if (i > 1)
+      EXPECT_EQ(context.counters().valueBytes, bytes);
+  }
+  EXPECT_EQ(first.to<double>(), given.starts[0]);
+  EXPECT_EQ(seen->item<float>(), 4);
+  EXPECT_EQ(still->item<float>(), 7);
+  EXPECT_EQ(optimizer.state().at("w.m").to<double>(), other.state().at("w.m").to<double>());
+}
+
 TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
   const Problem problem;
   Optimizer optimizer({Group{{problem.parameters[0]}, sgd({.learningRate = 0.1})},

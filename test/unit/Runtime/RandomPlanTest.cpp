@@ -9,6 +9,8 @@
 #include "zyx/Base/File.h"
 #include "zyx/Runtime/Executor.h"
 
+#include <array>
+
 using namespace zyx;
 using namespace zyx::runtime;
 using artifact::Artifact;
@@ -180,6 +182,59 @@ TEST_F(RandomPlanTest, RunsAsOnTheHost) {
       ADD_FAILURE() << race.toString();
     EXPECT_EQ(simulation->device()->pool()->usage().inUse, 0u);
     EXPECT_EQ(host->pool()->usage().inUse, 0u);
+  }
+}
+
+// Outputs are bound to the buffers of inputs that are given up for them, or not.
+TEST_F(RandomPlanTest, OutputsLieInTheMemoryOfTheirInputs) {
+  auto host = *createDevice("cpu", {.threads = 1});
+  const std::vector<artifact::Donation> donations = {{0, 1}, {1, 0}};
+  auto results = [&](const std::shared_ptr<Device> &device, const Artifact &artifact, std::array<Values, 2> values,
+                     size_t taken) {
+    auto created = Executor::create(device, artifact, taken == 0 ? std::vector<artifact::Donation>() : donations);
+    EXPECT_TRUE(created.isOk()) << created.status().toString();
+    // The second run starts from what the first one made.
+    std::array<std::shared_ptr<Buffer>, 2> now, next;
+    for (size_t i = 0; i < 2; ++i) {
+      now[i] = *Buffer::allocate(device->pool(), bytes);
+      EXPECT_TRUE(now[i]->write(std::as_bytes(std::span(values[i]))).isOk());
+    }
+    for (int run = 0; run < 2; ++run) {
+      for (const auto &[input, output] : donations) {
+        next[output] = input < taken ? now[input] : *Buffer::allocate(device->pool(), bytes);
+        EXPECT_TRUE((*created)->bindInput(input, now[input]).isOk());
+        EXPECT_TRUE((*created)->bindOutput(output, next[output]).isOk());
+      }
+      const auto submitted = (*created)->submit();
+      EXPECT_TRUE(submitted.isOk()) << submitted.status().toString();
+      now = next;
+    }
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_TRUE(now[i]->read(std::as_writable_bytes(std::span(values[i]))).isOk());
+    return values;
+  };
+  const uint64_t count = numGraphs(200);
+  for (uint64_t seed = 0; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random{seed};
+    const Artifact artifact = randomPlan(random, code);
+    std::array<Values, 2> values;
+    for (Values &some : values)
+      for (size_t i = 0; i < elements; ++i)
+        some.push_back(random.next());
+    auto simulation = *Simulation::create({.seed = seed, .queues = 2, .lanes = 1 + static_cast<unsigned>(random.below(4))});
+    const std::array<Values, 2> expected = results(host, artifact, values, 0);
+    for (size_t taken : {2, 1}) {
+      EXPECT_EQ(results(host, artifact, values, taken), expected);
+      EXPECT_EQ(results(simulation->device(), artifact, values, taken), expected);
+    }
+    simulation->waitIdle();
+    for (const Race &race : simulation->races())
+      ADD_FAILURE() << race.toString();
+    // What is in between is at most a copy of each output more.
+    auto given = artifact::donate(artifact, donations);
+    ASSERT_TRUE(given.isOk());
+    EXPECT_LE(given->arenaSize, artifact.arenaSize + 2 * artifact::alignment);
   }
 }
 

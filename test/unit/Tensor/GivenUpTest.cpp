@@ -1,0 +1,180 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Arguments of captured functions that are given up: results take their memory.
+#include "TensorFixture.h"
+
+#include "zyx/Runtime/Simulation.h"
+
+using namespace zyx;
+using namespace zyx::test;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+using GivenUpTest = DeviceTest;
+using Arguments = std::span<const Tensor>;
+
+Tensor waves(Shape shape, int seed) { return doubles(std::move(shape), seed).cast(DType::F32).detach(); }
+std::vector<Tensor> doubled(Arguments a) { return {a[0] * 2}; }
+
+} // namespace
+
+TEST_P(GivenUpTest, ResultsTakeTheMemory) {
+  const Jit step([](Arguments a) { return std::vector{a[1].sum(), a[0] * 2 + a[1]}; }, {.givenUp = {0}});
+  const Tensor first = Tensor::from({1.f, 2.f, 3.f}), one = Tensor::from({1.f, 1.f, 1.f});
+  const uint64_t bytes = context.counters().valueBytes;
+  Tensor x = first;
+  const int line = __LINE__ + 2;
+  for (int i = 0; i < 4; ++i)
+    x = step({x, one})[1];
+  EXPECT_THAT(floats(x), ElementsAre(31, 47, 63));
+  EXPECT_EQ(context.counters().valueBytes, bytes);
+  EXPECT_EQ(context.counters().taken, 4u);
+  EXPECT_EQ(context.counters().notTaken, 0u);
+  // What was taken says by whom.
+  EXPECT_FALSE(first.isRealized());
+  const std::string call = "GivenUpTest.cpp:" + std::to_string(line);
+  for (const std::string &text : {refusal([&] { first.bytes(); }), refusal([&] { (first + 1).bytes(); }),
+                                 refusal([&] { first.detach(); }), refusal([&] { step({first, one}); })}) {
+    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr(call + ", and a result of that took its memory"));
+  }
+  EXPECT_THAT(floats(x), ElementsAre(31, 47, 63));
+}
+
+TEST_P(GivenUpTest, WhatSomebodyElseNeedsKeepsItsValue) {
+  const Jit step(doubled, {.givenUp = {0}});
+  uint64_t kept = 0;
+  auto keeps = [&](const Tensor &x) {
+    EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4));
+    EXPECT_THAT(floats(x), ElementsAre(1, 2));
+    EXPECT_EQ(context.counters().notTaken, ++kept);
+    EXPECT_EQ(context.counters().taken, 0u);
+  };
+  const Tensor shared = Tensor::from({1.f, 2.f}), detached = shared.detach();
+  keeps(shared);
+  EXPECT_THAT(floats(detached), ElementsAre(1, 2));
+  const Tensor read = Tensor::from({1.f, 2.f}), reads = read + 1;
+  keeps(read);
+  EXPECT_THAT(floats(reads), ElementsAre(2, 3));
+  keeps(Tensor::from({0.f, 1.f}) + 1);
+  static const float elements[] = {1, 2};
+  keeps(Tensor::borrow({DType::F32, {2}}, std::as_bytes(std::span(elements)), std::make_shared<int>(0)));
+  EXPECT_EQ(elements[0], 1);
+}
+
+TEST_P(GivenUpTest, OneArgumentIsTakenOnce) {
+  const Jit sum([](Arguments a) { return std::vector{a[0] + 2 * a[1]}; }, {.givenUp = {0}});
+  const Tensor x = Tensor::from({1.f, 2.f});
+  EXPECT_THAT(floats(sum({x, x})[0]), ElementsAre(3, 6));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2));
+  // What is returned as it is, and what is not read.
+  const Jit same([](Arguments a) { return std::vector{a[0], a[1] + 1}; }, {.givenUp = {0, 2}});
+  const std::vector<Tensor> results = same({x, x, Tensor::from({5.f, 6.f})});
+  EXPECT_THAT(floats(results[0]), ElementsAre(1, 2));
+  EXPECT_THAT(floats(results[1]), ElementsAre(2, 3));
+  // Of another type than any result.
+  const Jit wide([](Arguments a) { return std::vector{a[0].cast(DType::F64)}; }, {.givenUp = {0}});
+  EXPECT_EQ(wide({x})[0].to<double>(), (std::vector<double>{1, 2}));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2));
+  EXPECT_EQ(context.counters().taken, 0u);
+  EXPECT_EQ(context.counters().notTaken, 4u);
+  EXPECT_THAT(refusal([&] { Jit(doubled, {.givenUp = {2}})({x}); }), HasSubstr("jit: argument 2 of 1 is given up"));
+}
+
+TEST_P(GivenUpTest, HandlesBesideTheCallers) {
+  const Jit step(doubled, {.givenUp = {0}, .ownCopies = 0});
+  Tensor x = Tensor::from({1.f, 2.f});
+  // One in the vector, and x.
+  EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2));
+  std::vector<Tensor> arguments;
+  arguments.push_back(std::move(x));
+  EXPECT_THAT(floats(step(arguments)[0]), ElementsAre(2, 4));
+  EXPECT_EQ(context.counters().taken, 1u);
+}
+
+// The old value is read before and behind the kernel that makes the new one, by loops, and by what depends on weights.
+TEST_P(GivenUpTest, ReadersComeFirst) {
+  const Tensor w = waves({24, 24}, 3);
+  const Jit::Function function = [&](Arguments a) {
+    const Tensor next = a[0] * 0.5 + matmul(a[1], a[0]).tanh();
+    const Tensor looped = loop(3, std::vector{a[1]}, [&](const Tensor &, Arguments now) {
+      return std::vector{matmul(now[0], a[0]).tanh() + a[0].sum({1}, true)};
+    })[0];
+    const Tensor late = matmul(matmul(next, w).softmax(), a[0]);
+    return std::vector{next, looped + late, cumsum(a[0], 0) + matmul(late, a[1])};
+  };
+  const Jit plain(function), given(function, {.givenUp = {0, 1}});
+  std::vector<Tensor> expected = {waves({24, 24}, 1), waves({24, 24}, 2)}, found = {waves({24, 24}, 1), waves({24, 24}, 2)};
+  for (int i = 0; i < 3; ++i) {
+    expected = plain({expected[0], expected[1]});
+    found = given({found[0], found[1]});
+    for (size_t k = 0; k < 3; ++k)
+      EXPECT_EQ(floats(found[k]), floats(expected[k])) << "result " << k << " of call " << i;
+  }
+  // The first ones share their memory with nobody, later ones neither.
+  EXPECT_EQ(context.counters().taken, 6u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GivenUpTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
+
+namespace {
+
+constexpr int64_t extent = 192;
+
+/// On a simulated device that can be held, fails when it is told to, and knows of races.
+class GivenUpInFlightTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  void TearDown() override {
+    x = Tensor();
+    EXPECT_TRUE(simulation->races().empty()) << simulation->races().front().toString();
+  }
+  std::unique_ptr<runtime::Simulation> simulation = *runtime::Simulation::create({.seed = 5});
+  Context context{{.device = "cpu:1", .devices = {{"cpu:1", simulation->device()}}}};
+  ContextScope scope{context};
+  Tensor x = Tensor::ones({extent, extent}).detach();
+  const Jit::Function squared = [](Arguments a) {
+    return std::vector{matmul(a[0], a[0]) * (1.f / float(extent)) + a[0]};
+  };
+};
+
+} // namespace
+
+TEST_F(GivenUpInFlightTest, RunsThatReadItAreWaitedFor) {
+  const Jit step(squared, {.givenUp = {0}}), reads(squared);
+  Tensor y = Tensor::ones({extent, extent}).detach();
+  std::vector<Tensor> before;
+  for (int i = 0; i < 3; ++i) {
+    simulation->hold();
+    before.push_back(reads({y})[0]);
+    y = step({y})[0];
+    simulation->release();
+    // The next call binds its argument when this run is over.
+    context.sync();
+  }
+  float now = 1;
+  for (const Tensor &each : before) {
+    now = now * now + now;
+    EXPECT_THAT(floats(each), Each(now));
+  }
+  EXPECT_THAT(floats(y), Each(now));
+  EXPECT_EQ(context.counters().taken, 3u);
+}
+
+TEST_F(GivenUpInFlightTest, ARunThatFailsLeavesNeither) {
+  const Jit step(squared, {.givenUp = {0}});
+  step({Tensor::ones({extent, extent}).detach()})[0].bytes();
+  simulation->failWork(0, 1);
+  const Tensor y = step({x})[0];
+  EXPECT_THAT(refusal([&] { y.bytes(); }), HasSubstr("the run that began at"));
+  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("the tensor was given up to the call at"));
+  // The next one is not hurt.
+  EXPECT_THAT(floats(step({Tensor::ones({extent, extent}).detach()})[0]), Each(2));
+}
