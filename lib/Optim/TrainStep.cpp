@@ -6,6 +6,7 @@
 
 #include "zyx/Tensor/Tape.h"
 
+#include <algorithm>
 #include <iterator>
 #include <numeric>
 
@@ -60,8 +61,18 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
 }
 
 std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place where) const {
+  auto refuse = [&](const std::string &text) { throw Error(Status::invalidArgument("TrainStep: " + text), where); };
   if (!loss)
-    throw Error(Status::invalidArgument("TrainStep: there is no function of a loss"), where);
+    refuse("there is no function of a loss");
+  for (auto buffer = options.buffers.begin(); buffer != options.buffers.end(); ++buffer) {
+    auto isIt = [&](const NamedParameter &other) { return other.parameter == buffer->parameter; };
+    if (!buffer->parameter)
+      refuse("there is no parameter in the place of '" + buffer->name + "'");
+    if (std::any_of(optimizer.all.begin(), optimizer.all.end(), isIt))
+      refuse("the buffer '" + buffer->name + "' is a parameter that is trained");
+    if (std::any_of(options.buffers.begin(), buffer, isIt))
+      refuse("the buffer '" + buffer->name + "' is named twice");
+  }
   Optimizer::Progress progress = optimizer.progress.get(where);
   const Optimizer::Numbers ofStep = optimizer.numbers(progress, where);
   std::vector<Tensor> arguments = valuesOf(optimizer.all, where);

@@ -48,9 +48,13 @@ Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const 
   std::ranges::sort(found);
   // Inside is what depends on the inputs, and what the function made besides. A graph that was rebuilt since has
   // other numbers.
-  const size_t firstMade = mark.compactions == compactions ? mark.nodes : graph.size();
-  // Of what somebody has a handle, a gradient may be asked for.
-  const std::vector<bool> isHeld = heldNodes();
+  const bool isRebuilt = mark.compactions != compactions;
+  const size_t firstMade = isRebuilt ? graph.size() : mark.nodes;
+  // Of what somebody has a handle, a gradient may be asked for: what was made before is read, whatever it depends on.
+  std::vector<bool> isHeld = heldNodes();
+  if (isRebuilt)
+    for (const Tensor &result : results)
+      isHeld[nodeOf(result)] = false;
   std::unordered_set<NodeId> depends, inside;
   for (NodeId id : found) {
     if (given.contains(id))
@@ -59,8 +63,11 @@ Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const 
       continue;
     if (std::ranges::any_of(graph.node(id).operands, [&](NodeId operand) { return depends.contains(operand); }))
       depends.insert(id);
-    if (depends.contains(id) || id >= firstMade || states[id].isConstant ||
-        (isLoadView(graph.node(id).op) && !isHeld[id]))
+    // What was moved here, and is no part of it.
+    if (graph.node(id).op == Op::Transfer && !depends.contains(id))
+      continue;
+    if (id >= firstMade || states[id].isConstant ||
+        (!isHeld[id] && (depends.contains(id) || isLoadView(graph.node(id).op))))
       inside.insert(id);
   }
 
@@ -125,6 +132,8 @@ Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const 
 
 std::vector<Tensor> zyx::checkpoint(const std::function<std::vector<Tensor>(std::span<const Tensor>)> &function,
                                     std::span<const Tensor> inputs, Place where) {
+  if (!function)
+    refuse("checkpoint: there is no function", where);
   for (const Tensor &input : inputs)
     if (!input)
       refuse("checkpoint: there is no tensor in this place", where);
@@ -137,6 +146,8 @@ std::vector<Tensor> zyx::checkpoint(const std::function<std::vector<Tensor>(std:
 }
 
 Tensor zyx::checkpoint(const std::function<Tensor(const Tensor &)> &function, const Tensor &input, Place where) {
+  if (!function)
+    refuse("checkpoint: there is no function", where);
   return checkpoint([&](std::span<const Tensor> inputs) { return std::vector<Tensor>{function(inputs[0])}; }, {&input, 1},
                     where)[0];
 }

@@ -6,6 +6,7 @@
 
 #include "Detail.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace zyx;
@@ -40,9 +41,13 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
     types += toString(argument.type()) + " " + argument.device() + ";";
   }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
-  for (size_t number : contents->options.givenUp)
-    if (number >= arguments.size())
-      refuse("jit: argument " + std::to_string(number) + " of " + std::to_string(arguments.size()) + " is given up", where);
+  const std::vector<size_t> &givenUp = contents->options.givenUp;
+  for (auto number = givenUp.begin(); number != givenUp.end(); ++number) {
+    if (*number >= arguments.size())
+      refuse("jit: argument " + std::to_string(*number) + " of " + std::to_string(arguments.size()) + " is given up", where);
+    if (std::find(givenUp.begin(), number, *number) != number)
+      refuse("jit: argument " + std::to_string(*number) + " is given up twice", where);
+  }
   auto [found, isNew] = contents->plans.try_emplace({state, types});
   if (isNew) {
     try {

@@ -44,7 +44,8 @@ StandIns::StandIns(Parameters given, std::span<const Tensor> others, Place where
 }
 
 StandIns::~StandIns() {
-  for (size_t i = 0; i < before.size(); ++i)
+  // Of one that stands twice, the first one is what it was.
+  for (size_t i = before.size(); i-- != 0;)
     *parameters[i].parameter.place = std::move(before[i]);
 }
 

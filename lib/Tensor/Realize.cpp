@@ -185,8 +185,14 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
   return Status::ok();
 }
 
+Status State::checkIsNew(const Change *change) const {
+  return change && change->contents->isGiven ? Status::invalidArgument("a change is of one run, and this one is of another")
+                                             : Status::ok();
+}
+
 Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
   std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkIsNew(change));
   return realizeLocked(tensors, where, change);
 }
 
@@ -228,17 +234,18 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
 
 Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &where) {
   std::shared_ptr<Buffer> value;
-  bool isInFlight = false;
   {
     std::lock_guard lock(mutex);
     ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
     value = states[nodeOf(tensor)].value;
-    isInFlight = !flights.empty();
+    ++beingRead[value.get()];
   }
   std::vector<std::byte> bytes(value->size());
   Status status = value->read(bytes);
-  if (isInFlight) {
+  {
     std::lock_guard lock(mutex);
+    if (auto reads = beingRead.find(value.get()); --reads->second == 0)
+      beingRead.erase(reads);
     settle();
     if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())
       status = told;
@@ -255,6 +262,7 @@ void State::addFlight(std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> targ
                       const Place &where, const Change *change) {
   Flight &flight = flights.emplace_back(Flight{std::move(points), std::move(targets), where, {}});
   if (change) {
+    change->contents->isGiven = true;
     change->contents->state = weak_from_this();
     change->contents->end = Change::End::Open;
     flight.change = change->contents;
@@ -390,7 +398,7 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
       const Buffer *buffer = values[number].get();
       // A node of another kind can be made once more. Its one use is the one handle, of which there may be copies.
       isTaken[number] = graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
-                        owners[buffer] == 1 && readers[buffer] == 1 &&
+                        owners[buffer] == 1 && readers[buffer] == 1 && !beingRead.contains(buffer) &&
                         (!plan.options.ownCopies ||
                          static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.ownCopies);
     }
@@ -400,6 +408,7 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                        const Change *change) {
   std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkIsNew(change));
   ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where));
   const Schedule &made = plan.schedule;
   Buffers values(made.values.size());

@@ -272,6 +272,7 @@ private:
   Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
+  Status checkIsNew(const Change *change) const;
   Status realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
   /// Values that are there, or will be after `points`.
   void addFlight(std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets,
@@ -297,6 +298,8 @@ private:
   std::vector<NodeId> taped;
   /// In the order of submission.
   std::vector<Flight> flights;
+  /// Values of which threads copy the elements, and how many do.
+  std::unordered_map<const runtime::Buffer *, size_t> beingRead;
   /// Since the last sync().
   std::shared_ptr<Failure> firstFailure;
 
@@ -347,6 +350,8 @@ struct State::Program {
 struct zyx::Change::Contents {
   /// None where no run was given to it.
   std::weak_ptr<detail::State> state;
+  /// Whether it has its run.
+  bool isGiven = false;
   End end = End::Good;
   std::shared_ptr<detail::Failure> failure;
   std::vector<std::shared_ptr<const void>> kept;

@@ -99,7 +99,7 @@ public:
 
   /// Of all groups, in order.
   const Parameters &parameters() const { return all; }
-  /// Steps so far, without those that failed.
+  /// Steps so far, without those that failed and could go back (TrainStepOptions::givesUp).
   int64_t steps(Place where = Place::current()) const { return progress.get(where).step; }
   /// Of the next steps. Another one is not another program.
   double learningRate(size_t group = 0, Place where = Place::current()) const;

@@ -39,7 +39,8 @@ public:
 
   /// Takes one step, and returns what the loss returned, of the parameters before it. After a failure nothing has
   /// changed. One in flight shows where anything that the step or a later one made is read, or else in the next call;
-  /// then parameters, buffers and optimizer are those of the last step that was good.
+  /// then parameters, buffers and optimizer are those of the last step that was good. With `givesUp` they are lost
+  /// where the run fails.
   std::vector<Tensor> operator()(std::span<const Tensor> batch, Place where = Place::current()) const;
   std::vector<Tensor> operator()(const std::vector<Tensor> &batch, Place where = Place::current()) const {
     return (*this)(std::span<const Tensor>(batch), where);

@@ -15,8 +15,8 @@
 namespace zyx {
 
 /// A run that makes what takes the place of other values: what it replaces is kept until it is known to have
-/// succeeded, because a run in flight may fail later. Copies are the same change. One that no run was given to
-/// has succeeded.
+/// succeeded, because a run in flight may fail later. Copies are the same change, which is of one run; another one is
+/// refused. One that no run was given to has succeeded.
 class Change {
 public:
   Change();

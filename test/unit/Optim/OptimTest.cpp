@@ -362,6 +362,13 @@ TEST_P(OptimTest, Refusals) {
               testing::AllOf(HasSubstr("OptimTest.cpp:"), HasSubstr("optimizer: there is no group 1 of 1")));
   EXPECT_THAT(refusal([&] { optimizer.setLearningRate(7, 1); }), HasSubstr("optimizer: there is no group 7 of 1"));
   EXPECT_THAT(refusal([&] { TrainStep(optimizer, nullptr)(std::vector<Tensor>()); }), HasSubstr("TrainStep: there is no function of a loss"));
+  auto withBuffers = [&](Parameters buffers) {
+    return refusal([&] { TrainStep(optimizer, [](auto) { return std::vector<Tensor>(); }, {.buffers = buffers})(std::vector<Tensor>()); });
+  };
+  const Parameter seen(Tensor::zeros({}));
+  EXPECT_THAT(withBuffers({p[1]}), HasSubstr("TrainStep: the buffer 'b' is a parameter that is trained"));
+  EXPECT_THAT(withBuffers({{"seen", seen}, {"again", seen}}), HasSubstr("TrainStep: the buffer 'again' is named twice"));
+  EXPECT_THAT(withBuffers({{"none", Parameter()}}), HasSubstr("TrainStep: there is no parameter in the place of 'none'"));
   EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[0].parameter}); }), HasSubstr("optimizer: 1 gradients for 3 parameters"));
   EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[1].parameter, *p[1].parameter, *p[1].parameter}); }),
               HasSubstr("optimizer: the gradient of 'w', f64[2, 3], is of type f64[2]"));

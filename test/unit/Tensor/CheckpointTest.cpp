@@ -114,9 +114,11 @@ TEST_P(CheckpointTest, TakesAndReturnsSeveral) {
       inputs);
   ASSERT_EQ(results.size(), 4u);
   const Tensor loss = (results[0] + results[1] * results[3]).sum();
-  const Tensor plain = ((a * b).sin() + a * (b.exp() * (a * 2))).sum();
-  const std::vector<Tensor> found = gradient(loss, inputs), expected = gradient(plain, inputs);
-  for (size_t i = 0; i < 2; ++i)
+  const Tensor plain = ((a * b).sin() + a * (b.exp() * c)).sum();
+  // What was made before and is held has its gradient, too.
+  const std::vector<Tensor> sources = {a, b, c};
+  const std::vector<Tensor> found = gradient(loss, sources), expected = gradient(plain, sources);
+  for (size_t i = 0; i < 3; ++i)
     EXPECT_THAT(found[i].to<float>(), testing::Pointwise(testing::FloatNear(1e-6f), expected[i].to<float>()));
   EXPECT_NEAR(loss.item<float>(), plain.item<float>(), 1e-6);
   EXPECT_EQ(results[2].to<float>(), c.to<float>());
@@ -151,6 +153,12 @@ TEST_P(CheckpointTest, RefusesWhatIsNoTensor) {
               HasSubstr("checkpoint: there are no inputs"));
   EXPECT_THAT(refusal([] { checkpoint([](const Tensor &) { return Tensor(); }, Tensor::from({1.f})); }),
               HasSubstr("there is no tensor in this place"));
+  EXPECT_THAT(refusal([] { checkpoint(std::function<Tensor(const Tensor &)>(), Tensor::from({1.f})); }),
+              HasSubstr("checkpoint: there is no function"));
+  EXPECT_THAT(refusal([] {
+                checkpoint(std::function<std::vector<Tensor>(std::span<const Tensor>)>(), std::span<const Tensor>());
+              }),
+              HasSubstr("checkpoint: there is no function"));
   EXPECT_THAT(refusal([] {
                 checkpoint([](const Tensor &x) {
                   throwIfError(Status::unsupported("the user's"));
@@ -169,7 +177,9 @@ TEST_P(CheckpointTest, LiesOnOneDevice) {
                 checkpoint([](std::span<const Tensor> t) { return std::vector<Tensor>{t[0].exp(), t[1].exp()}; }, both);
               }),
               HasSubstr("checkpoint: operands lie on two devices"));
-  // What lies there before is read.
+  // What lies there before is read, and so is what was moved there.
+  const Tensor twos = Tensor::full({2}, 2).to("c");
+  EXPECT_EQ(checkpoint([&](const Tensor &t) { return t * twos; }, far).to<float>(), (std::vector<float>{2, 4}));
   EXPECT_EQ(checkpoint([](const Tensor &t) { return t * 2; }, far).to<float>(), (std::vector<float>{2, 4}));
 }
 

@@ -7,6 +7,8 @@
 
 #include "zyx/Runtime/Simulation.h"
 
+#include <thread>
+
 using namespace zyx;
 using namespace zyx::test;
 using testing::Each;
@@ -84,6 +86,37 @@ TEST_P(GivenUpTest, OneArgumentIsTakenOnce) {
   EXPECT_EQ(context.counters().taken, 0u);
   EXPECT_EQ(context.counters().notTaken, 4u);
   EXPECT_THAT(refusal([&] { Jit(doubled, {.givenUp = {2}})({x}); }), HasSubstr("jit: argument 2 of 1 is given up"));
+}
+
+TEST_P(GivenUpTest, IsNamedOnce) {
+  const Jit both([](Arguments a) { return std::vector{a[0] + 1, a[0] * 2}; }, {.givenUp = {0, 0}});
+  EXPECT_THAT(refusal([&] { both({Tensor::from({1.f})}); }), HasSubstr("jit: argument 0 is given up twice"));
+}
+
+TEST_P(GivenUpTest, WhatIsBeingReadIsKept) {
+  const Jit step(doubled, {.givenUp = {0}});
+  for (int i = 0; i < 50; ++i) {
+    const Tensor x = Tensor::from({1.f, 2.f, 3.f});
+    x.realize();
+    std::thread reader([&] {
+      try {
+        EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
+      } catch (const Error &error) {
+        EXPECT_THAT(error.what(), HasSubstr("the tensor was given up"));
+      }
+    });
+    EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4, 6));
+    reader.join();
+  }
+}
+
+TEST_P(GivenUpTest, AChangeIsOfOneRun) {
+  const Jit step(doubled);
+  const Change change;
+  const std::vector<Tensor> x = {Tensor::from({1.f, 2.f})};
+  step(x, change);
+  EXPECT_THAT(refusal([&] { step(x, change); }), HasSubstr("a change is of one run, and this one is of another"));
+  EXPECT_THAT(refusal([&] { realize(std::vector{x[0] + 1}, change); }), HasSubstr("a change is of one run"));
 }
 
 TEST_P(GivenUpTest, HandlesBesideTheCallers) {
