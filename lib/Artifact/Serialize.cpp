@@ -68,19 +68,33 @@ Status get(ByteReader &from, CodeBlob &code) {
   return Status::ok();
 }
 
+template <typename T> void putNumbers(ByteWriter &to, const std::vector<T> &numbers) {
+  to.u64(numbers.size());
+  for (T number : numbers) {
+    if constexpr (sizeof(T) == 8)
+      to.u64(number);
+    else
+      to.u32(number);
+  }
+}
+
+template <typename T> void getNumbers(ByteReader &from, std::vector<T> &numbers, const char *what) {
+  numbers.resize(from.count(what, sizeof(T)));
+  for (T &number : numbers) {
+    if constexpr (sizeof(T) == 8)
+      number = from.u64(what);
+    else
+      number = from.u32(what);
+  }
+}
+
 void put(ByteWriter &to, const TensorMap &map) {
   to.u32(map.buffer);
   to.u64(map.offset);
   to.u32(map.elementBytes);
-  to.u64(map.extents.size());
-  for (uint64_t extent : map.extents)
-    to.u64(extent);
-  to.u64(map.strides.size());
-  for (uint64_t stride : map.strides)
-    to.u64(stride);
-  to.u64(map.box.size());
-  for (uint32_t extent : map.box)
-    to.u32(extent);
+  putNumbers(to, map.extents);
+  putNumbers(to, map.strides);
+  putNumbers(to, map.box);
   to.u32(map.swizzle);
 }
 
@@ -88,15 +102,9 @@ Status get(ByteReader &from, TensorMap &map) {
   map.buffer = from.u32("buffer of a tensor map");
   map.offset = from.u64("offset of a tensor map");
   map.elementBytes = from.u32("elements of a tensor map");
-  map.extents.resize(from.count("extents of a tensor map", 8));
-  for (uint64_t &extent : map.extents)
-    extent = from.u64("extent of a tensor map");
-  map.strides.resize(from.count("strides of a tensor map", 8));
-  for (uint64_t &stride : map.strides)
-    stride = from.u64("stride of a tensor map");
-  map.box.resize(from.count("box of a tensor map", 4));
-  for (uint32_t &extent : map.box)
-    extent = from.u32("box of a tensor map");
+  getNumbers(from, map.extents, "extents of a tensor map");
+  getNumbers(from, map.strides, "strides of a tensor map");
+  getNumbers(from, map.box, "box of a tensor map");
   map.swizzle = from.u32("swizzle of a tensor map");
   return Status::ok();
 }

@@ -42,9 +42,7 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 
 /// graph -> graph.group: each group becomes one kernel.
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
-  // A multiprocessor has room for twice as many threads.
-  constexpr int64_t threadsOfProcessor = 1024;
-  const int64_t threads = options.target.isGpu() ? options.target.cores * threadsOfProcessor : 0;
+  const int64_t threads = options.target.cores * options.target.threadsPerCore;
   passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads}));
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }

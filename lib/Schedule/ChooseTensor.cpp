@@ -20,9 +20,6 @@ constexpr int64_t depth = 64;
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 16;
-/// Products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a tile does
-/// neither: its first slices are on their way, or its results are.
-constexpr double productsPerCycle = 2048, bytesPerCycle = 52, tileCycles = 1800;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
 
@@ -32,12 +29,12 @@ struct Tile {
 constexpr Tile tiles[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}, {64, 32}};
 
 /// Cycles of all tiles, one wave of workgroups after the other.
-double costOf(Tile tile, int64_t m, int64_t n, int64_t k, int64_t batches, int64_t processors) {
+double costOf(Tile tile, int64_t m, int64_t n, int64_t k, int64_t batches, const target::TargetInfo &target) {
   const int64_t count = llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
-  double multiply = tile.rows * tile.columns * depth / productsPerCycle;
-  double copy = (tile.rows + tile.columns) * depth * 2 / bytesPerCycle;
+  const double multiply = static_cast<double>(tile.rows * tile.columns * depth) / target.productsPerCycle;
+  const double copy = static_cast<double>(tile.rows + tile.columns) * depth * 2 / target.bytesPerCycle;
   double slice = std::max(multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy);
-  return llvm::divideCeil(count, processors) * (llvm::divideCeil(k, depth) * slice + tileCycles);
+  return llvm::divideCeil(count, target.cores) * (llvm::divideCeil(k, depth) * slice + target.tileCycles);
 }
 
 /// Of the ring's stages, beside what results leave through and the barriers.
@@ -66,7 +63,7 @@ TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::Tar
     // What does not run along the contraction lies in panels of 64 columns.
     if (tile.columns % 64 != 0 && !dot->rhs.alongDepth)
       continue;
-    double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), axes.extent(dot->k), batches, target.cores);
+    double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), axes.extent(dot->k), batches, target);
     if (!best || cost < least) {
       best = &tile;
       least = cost;

@@ -231,7 +231,7 @@ static void sinkReshape(Operation *op) {
 
 /// A reduction of nothing but another one of its kind combines in one go. Not where the inner one
 /// rounds its results.
-static void mergeReduces(ReduceOp op) {
+static void mergeReduction(ReduceOp op) {
   auto inner = op.getX().getDefiningOp<ReduceOp>();
   Type element = typeOf(op.getX()).getElementType();
   bool rounds = (element.isF16() || element.isBF16()) &&
@@ -279,6 +279,12 @@ void zyx::search::eraseUnused(Block &block) {
       op.erase();
 }
 
+void zyx::search::mergeReductions(Block &block) {
+  for (auto reduce : block.getOps<ReduceOp>())
+    mergeReduction(reduce);
+  eraseUnused(block);
+}
+
 void zyx::search::normalizeViews(Block &block) {
   eraseUnused(block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -289,7 +295,7 @@ void zyx::search::normalizeViews(Block &block) {
     else if (isa<PadOp, FlipOp, WindowOp>(op))
       sinkExpand(&op);
     else if (auto reduce = dyn_cast<ReduceOp>(op))
-      mergeReduces(reduce);
+      mergeReduction(reduce);
     else if (isElementwise(&op)) {
       hoistExpand(&op);
       if (!op.use_empty())

@@ -18,6 +18,10 @@ void eraseUnused(mlir::Block &block);
 /// What -zyx-search-normalize-views does in a block of graph ops.
 void normalizeViews(mlir::Block &block);
 
+/// Reductions of nothing but another one's result become one, as a part of the normal form, and before it for whoever
+/// splits them anew.
+void mergeReductions(mlir::Block &block);
+
 } // namespace zyx::search
 
 #endif // ZYX_LIB_SEARCH_NORMALIZEVIEWS_H

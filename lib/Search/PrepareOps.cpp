@@ -270,28 +270,6 @@ static bool isLong(ReduceOp op, int64_t threads) {
   return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
 }
 
-void zyx::search::mergeReductions(Block &block) {
-  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    auto inner = op.getX().getDefiningOp<ReduceOp>();
-    if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || isRounded(op) || isRounded(inner) ||
-        matchContraction(inner))
-      continue;
-    // The dimensions of what the inner one is given.
-    SmallVector<int64_t> left, dims(inner.getDims());
-    for (int64_t dim = 0, rank = cast<RankedTensorType>(inner.getX().getType()).getRank(); dim < rank; ++dim)
-      if (!llvm::is_contained(inner.getDims(), dim))
-        left.push_back(dim);
-    for (int64_t dim : op.getDims())
-      dims.push_back(left[dim]);
-    llvm::sort(dims);
-    OpBuilder builder(op);
-    op.replaceAllUsesWith(
-        ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), inner.getX(), dims).getResult());
-    op.erase();
-    inner.erase();
-  }
-}
-
 /// Rows that are programs of their own: the first of several dimensions that are reduced.
 static bool hasRows(ReduceOp op) {
   constexpr int64_t fewestRows = 16, mostRows = 4096;

@@ -30,9 +30,6 @@ void expandRandomBits(mlir::Block &block);
 void partReductions(mlir::Block &block, int64_t threads);
 void splitReductions(mlir::Block &block, int64_t threads);
 
-/// Reductions of nothing but another one's result become one, which is split anew.
-void mergeReductions(mlir::Block &block);
-
 } // namespace zyx::search
 
 #endif // ZYX_LIB_SEARCH_PREPAREOPS_H

@@ -118,6 +118,7 @@ extern "C" {
 // With the types by which they are called.
 #define ZYX_DECLARE(member, symbol, parameters) Code symbol parameters;
 ZYX_CUDA_FUNCTIONS(ZYX_DECLARE)
+ZYX_CUDA_NEWER_FUNCTIONS(ZYX_DECLARE)
 #undef ZYX_DECLARE
 
 FakeCuda *zyxFakeCuda() { return &state().facts; }

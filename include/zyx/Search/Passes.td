@@ -72,7 +72,8 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
     contraction at most and no other reduction beside it. Cheap producers are cloned into several
     groups, reductions never. docs/search.md says exactly what holds inside a group;
     `-zyx-search-verify-groups` checks it. Comparisons
-    of indices of 64 bits that fit 32 get these, for vectors of f32 have no more. Runs what `-zyx-search-decompose-movement` and
+    of indices of 64 bits that fit 32 get these, for vectors of f32 have no more. Reductions of reductions are one, and
+    long ones with few results fall into two kernels; with `threads`, few are those that do not keep that many busy. Runs what `-zyx-search-decompose-movement` and
     `-zyx-search-normalize-views` do first.
 
     ```mlir

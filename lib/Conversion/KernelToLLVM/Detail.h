@@ -18,9 +18,6 @@ namespace zyx::kernel {
 /// Buffer arguments are pointers after it; views still name them, through a cast.
 mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lowerFunction(FuncOp func);
 
-/// Bytes to whose multiples a GPU's buffers are aligned: what a thread loads at once.
-inline constexpr int64_t gpuBufferAlignment = 16;
-
 /// The same for a GPU: `@k` is a kernel, each of whose threads, or of whose workgroups where the kernel asks
 /// for threads, runs one program after the other.
 struct ThreadFunction {

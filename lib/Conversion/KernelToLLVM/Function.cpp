@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
+#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,8 +21,6 @@ using namespace zyx::kernel;
 static constexpr StringRef sharedName = "zyx_shared";
 /// Registers of a multiprocessor; setmaxnreg moves them between warps.
 static constexpr int64_t registerFile = 65536;
-/// Of addresses of buffers, as the other way to GPUs has it.
-static constexpr int64_t bufferAlignment = 16;
 /// Named barriers of a workgroup; number 0 is the workgroup's own.
 static constexpr int64_t namedBarriers = 16;
 
@@ -140,7 +139,7 @@ LogicalResult Lowering::run() {
         continue;
       types.push_back(globalPointer);
       argAttrs.push_back(dictionary({{LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr()},
-                                     {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bufferAlignment)}}));
+                                     {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(gpuBufferAlignment)}}));
       params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(argument.getArgNumber())}}));
       continue;
     }

@@ -31,9 +31,6 @@ struct SharedMemory {
   int64_t panelBytes = 0, panelColumns = 0;
 };
 
-/// Attribute of functions whose vectors have instructions, and stay.
-inline constexpr llvm::StringLiteral keepsVectorsName = "zyx-keeps-vectors";
-
 /// Lowers one kernel by a walk: structured control flow becomes blocks, every other op its
 /// instructions at the end of the block that is being written.
 class Lowering {
@@ -109,8 +106,6 @@ private:
                                  std::optional<llvm::ArrayRef<bool>> inBounds);
   mlir::LogicalResult lower(LoadOp op);
   mlir::LogicalResult storeToGlobal(StoreOp op);
-  /// The first byte of a buffer in global memory.
-  mlir::Value addressOf(mlir::Value buffer) { return value(buffer); }
 
   // LowerTiles.cpp: tiles in registers and the matrix unit.
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);

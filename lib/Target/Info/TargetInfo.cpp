@@ -175,6 +175,7 @@ TargetInfo turing() {
   info.warpSize = 32;
   info.ptxVersion = 78;
   info.features = {"ptx78"};
+  info.threadsPerCore = 1024;
   return info;
 }
 
@@ -202,6 +203,9 @@ TargetInfo ada() { return card("sm_89", 128 << 10, 72 << 20, 128, 99 << 10); }
 TargetInfo hopper() {
   TargetInfo info = card("sm_90a", 256 << 10, 50 << 20, 132, 227 << 10);
   info.hasTensorTiles = true;
+  info.productsPerCycle = 2048;
+  info.bytesPerCycle = 52;
+  info.tileCycles = 1800;
   info.ptxVersion = 88;
   info.features = {"ptx88"};
   return info;
@@ -227,7 +231,8 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), l1Bytes, l2Bytes, cores, privateBytes,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), productsPerCycle,
+                       bytesPerCycle, tileCycles, threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;

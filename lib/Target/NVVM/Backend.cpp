@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Backend.h"
 
+#include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Target/Info/LLVMAnalyses.h"
 #include "zyx/Target/NVVM/NVVM.h"
 
@@ -49,8 +50,6 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
 /// Masked accesses become branches, which the scalariser would leave alone.
 constexpr const char *scalarisingPasses =
     "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
-/// Attribute of functions whose vectors have instructions.
-constexpr const char *keepsVectors = "zyx-keeps-vectors";
 
 } // namespace
 
@@ -82,7 +81,7 @@ std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
     llvm::FunctionPassManager scalarising;
     llvm::cantFail(analyses.builder.parsePassPipeline(scalarising, scalarisingPasses));
     for (llvm::Function &function : *module)
-      if (!function.isDeclaration() && !function.hasFnAttribute(keepsVectors))
+      if (!function.isDeclaration() && !function.hasFnAttribute(kernel::keepsVectorsName))
         scalarising.run(function, analyses.functions);
     analyses.modules.clear();
     analyses.functions.clear();

@@ -135,15 +135,20 @@ TEST(GradientBodyTest, SumsOverTripsAreNotRoundedInHalves) {
   expectNumbers(g.run(derivative(g, y, w)), {4100});
 }
 
-TEST(GradientBodyTest, CustomIsTheDifferenceOfItsBody) {
-  // (a, b) -> (exp(a) * b, sin(b)), of values that depend on each other.
+/// (a, b) -> (exp(a) * b, sin(b)), of three numbers each.
+static Body twoResults() {
   Graph body;
   const TensorType row{DType::F64, {3}};
   body.inputs = {*body.parameter("a", row), *body.parameter("b", row)};
   body.outputs = {{"y", *body.binary(BinaryKind::Mul, *body.unary(UnaryKind::Exp, body.inputs[0]),
                                      body.inputs[1])},
                   {"z", *body.unary(UnaryKind::Sin, body.inputs[1])}};
-  const Body both = *Body::create(body);
+  return *Body::create(body);
+}
+
+TEST(GradientBodyTest, CustomIsTheDifferenceOfItsBody) {
+  // Of values that depend on each other.
+  const Body both = twoResults();
   Random random(44);
   expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
     const std::vector<NodeId> results =
@@ -166,14 +171,8 @@ TEST(GradientBodyTest, CustomIsTheDifferenceOfItsBody) {
 }
 
 TEST(GradientBodyTest, CheckpointsAreComputedAgain) {
-  // (a, b) -> (exp(a) * b, sin(b))
-  Graph body;
   const TensorType row{DType::F64, {3}};
-  body.inputs = {*body.parameter("a", row), *body.parameter("b", row)};
-  body.outputs = {{"y", *body.binary(BinaryKind::Mul, *body.unary(UnaryKind::Exp, body.inputs[0]),
-                                     body.inputs[1])},
-                  {"z", *body.unary(UnaryKind::Sin, body.inputs[1])}};
-  const Body both = *Body::create(body);
+  const Body both = twoResults();
   Random random(47);
   // Twice, and one in the other.
   expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Trajectories.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -27,30 +28,20 @@ std::vector<double> trajectories::follow(const std::string &optimizer, double w,
       // momentum 0.8
       velocity = i == 0 ? g : 0.8 * velocity + g;
       w -= rate * (g + 0.8 * velocity);
-    } else if (optimizer == "adam" || optimizer == "adamw") {
-      // beta 0.9 and 0.95, epsilon 1e-6, weight decay 0.05
-      if (optimizer == "adam")
-        g += 0.05 * w;
-      else
+    } else if (optimizer.starts_with("adam")) {
+      // beta 0.9 and 0.95, epsilon 1e-6, weight decay 0.05; by amsgrad the second beta is 0.5, so that moments fall
+      const bool isGreatest = optimizer.ends_with("amsgrad");
+      const double beta2 = isGreatest ? 0.5 : 0.95;
+      if (optimizer.starts_with("adamw"))
         w -= rate * 0.05 * w;
-      power1 *= 0.9;
-      power2 *= 0.95;
-      first = 0.9 * first + 0.1 * g;
-      second = 0.95 * second + 0.05 * g * g;
-      w -= rate * (first / (1 - power1)) / (std::sqrt(second / (1 - power2)) + 1e-6);
-    } else if (optimizer == "adam amsgrad" || optimizer == "adamw amsgrad") {
-      // beta 0.9 and 0.5, epsilon 1e-6, weight decay 0.05
-      if (optimizer == "adam amsgrad")
-        g += 0.05 * w;
       else
-        w -= rate * 0.05 * w;
+        g += 0.05 * w;
       power1 *= 0.9;
-      power2 *= 0.5;
+      power2 *= beta2;
       first = 0.9 * first + 0.1 * g;
-      second = 0.5 * second + 0.5 * g * g;
-      if (second > greatest)
-        greatest = second;
-      w -= rate * (first / (1 - power1)) / (std::sqrt(greatest / (1 - power2)) + 1e-6);
+      second = beta2 * second + (1 - beta2) * g * g;
+      greatest = std::max(greatest, second);
+      w -= rate * (first / (1 - power1)) / (std::sqrt((isGreatest ? greatest : second) / (1 - power2)) + 1e-6);
     } else if (optimizer == "rmsprop") {
       // alpha 0.9, epsilon 1e-4
       second = 0.9 * second + 0.1 * g * g;

@@ -23,6 +23,9 @@ namespace zyx::kernel {
 #define GEN_PASS_REGISTRATION
 #include "zyx/Conversion/KernelToLLVM/Passes.h.inc"
 
+/// Bytes to whose multiples a GPU's buffers are aligned: what a thread loads at once.
+inline constexpr int64_t gpuBufferAlignment = 16;
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CONVERSION_KERNELTOLLVM_KERNELTOLLVM_H

@@ -18,6 +18,9 @@ namespace zyx::kernel {
 #define GEN_PASS_REGISTRATION
 #include "zyx/Conversion/KernelToNVVM/Passes.h.inc"
 
+/// Of LLVM's functions whose vectors have instructions: emitters leave these whole.
+inline constexpr llvm::StringLiteral keepsVectorsName = "zyx-keeps-vectors";
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CONVERSION_KERNELTONVVM_PASSES_H

@@ -68,6 +68,11 @@ struct TargetInfo {
   int64_t warpSize = 1;
   /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
   bool hasTensorTiles = false;
+  /// Of these: products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a
+  /// tile does neither, because its first slices are on their way, or its results are.
+  int64_t productsPerCycle = 0, bytesPerCycle = 0, tileCycles = 0;
+  /// Threads that a core of a GPU wants, to wait for memory in turn: at least half of those for which it has room.
+  int64_t threadsPerCore = 0;
   /// Version of PTX that the emitter writes, times 10: 88 for 8.8.
   int ptxVersion = 0;
   /// The code is PTX for the device's driver, which knows machines that came later.

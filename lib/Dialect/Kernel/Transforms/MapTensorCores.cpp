@@ -81,7 +81,7 @@ private:
   ViewType sharedView(ArrayRef<int64_t> shape, Type element) {
     return ViewType::get(shape, element, Space::Shared, SharedAttr::get(b.getContext(), swizzleBytes));
   }
-  /// A part of memory with `ones` and zeros in front.
+  /// A part of memory that begins at these indices, and at zero along the dimensions behind them.
   Value part(Value view, ArrayRef<Value> leading, ArrayRef<int64_t> shape) {
     auto type = cast<ViewType>(view.getType());
     SmallVector<Value> indices(leading);
@@ -92,12 +92,6 @@ private:
     return SubviewOp::create(b, loc, sharedView(shape, type.getElementType()), view, indices);
   }
 
-  static BlockAttr blockOf(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset) {
-    auto numbers = [&](ArrayRef<int64_t> values) {
-      return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
-    };
-    return BlockAttr::get(context, numbers(shape), numbers(strides), getAffineConstantExpr(offset, context), {}, {});
-  }
   Value viewOf(Value of, MapAttr map) {
     auto made = of.getDefiningOp<ViewOp>();
     auto shape = llvm::map_to_vector(map.front().getShape(), [](AffineExpr each) { return *BlockAttr::constant(each); });
@@ -193,7 +187,7 @@ private:
       shape.push_back(n);
       places.push_back(way.isCopied ? 1 : strides.of(dot.n));
     }
-    way.view = viewOf(view, MapAttr::get(b.getContext(), blockOf(b.getContext(), shape, places, strides.offset)));
+    way.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
     return way;
   }
 

@@ -58,6 +58,14 @@ bool zyx::kernel::isCopied(const AxisStrides &strides, Axis inner, int64_t eleme
   });
 }
 
+BlockAttr zyx::kernel::stridedBlock(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                    int64_t offset) {
+  auto numbers = [&](ArrayRef<int64_t> values) {
+    return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
+  };
+  return BlockAttr::get(context, numbers(shape), numbers(strides), getAffineConstantExpr(offset, context), {}, {});
+}
+
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 /// Reads one factor, whose other axis is `free`.
@@ -100,13 +108,7 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
     reason = "a factor has more than 5 dimensions";
     return std::nullopt;
   }
-  MLIRContext *context = tile.getContext();
-  auto numbers = [&](ArrayRef<int64_t> values) {
-    return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
-  };
-  auto block = BlockAttr::get(context, numbers(shape), numbers(places), getAffineConstantExpr(strides->offset, context),
-                              {}, {});
-  factor.map = MapAttr::get(context, block);
+  factor.map = MapAttr::get(tile.getContext(), stridedBlock(tile.getContext(), shape, places, strides->offset));
   return factor;
 }
 

@@ -93,9 +93,9 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
 
   void runOnOperation() override {
     LogicalResult (*verifyOfForm)(Operation *) = form == "tiled"     ? verifyTiled
-                                           : form == "machine" ? verifyMachine
-                                           : form == "lowered" ? verifyLowered
-                                                               : nullptr;
+                                                 : form == "machine" ? verifyMachine
+                                                 : form == "lowered" ? verifyLowered
+                                                                     : nullptr;
     if (!verifyOfForm) {
       getOperation()->emitError() << "there is no form '" << form << "'; tiled, machine and lowered exist";
       return signalPassFailure();

@@ -45,6 +45,10 @@ struct AxisStrides {
 /// Of a tile that is loaded or stored as a whole through one block without bounds; none else.
 std::optional<AxisStrides> stridesOf(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, const Axes &axes);
 
+/// A block of known extents and strides, of which every element exists.
+BlockAttr stridedBlock(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
+                       int64_t offset);
+
 /// Whether the copy engine can fetch from or write to memory with these strides: `inner` has neighbours, and
 /// everything else lies on multiples of 16 bytes.
 bool isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes);
