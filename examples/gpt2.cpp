@@ -32,7 +32,7 @@ struct Arguments {
 bool parse(int argc, char **argv, Arguments &arguments) {
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i];
-    const char *number = argv[i] + text.find('=') + 1;
+    const char *number = argv[i] + (text.find('=') + 1);
     char *end = nullptr;
     if (text.starts_with("--tokens=")) {
       arguments.tokens.clear();

@@ -131,7 +131,9 @@ public:
     expectDType(DTypeOf<T>::value, where);
     const std::vector<std::byte> raw = bytes(where);
     std::vector<T> elements(raw.size() / sizeof(T));
-    std::memcpy(elements.data(), raw.data(), raw.size());
+    // Of no elements there is no address.
+    if (!raw.empty())
+      std::memcpy(elements.data(), raw.data(), raw.size());
     return elements;
   }
   /// The only element.
