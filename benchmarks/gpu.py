@@ -3,14 +3,19 @@
 
   benchmarks/gpu.py prepare BUILD FOLDER [--target=sm_90a] [--only=TEXT,...]
       Here: compiles every workload with BUILD's zyx-compile, and puts what the other machine needs into FOLDER.
-  gpu.py run FOLDER [--seconds=0.3] [--only=TEXT,...] [--no-compile] [--results=FILE]
+  gpu.py run FOLDER [--seconds=0.3] [--only=TEXT,...] [--no-compile] [--mode=MODE] [--results=FILE]
       There: checks each result, times zyx and the peers in turn, prints the table, writes FILE (JSON).
+      MODE is torch.compile's, "max-autotune-no-cudagraphs" if none is given.
   benchmarks/gpu.py update FILE
       Here: writes the section of docs/performance.md, and keeps FILE in benchmarks/results.
 
-Times are of the device: events around one run, behind work that lets the host get ahead where the peer's
-stream allows that; medians over rounds in which every contender runs once. An error is
-|y - ref| / |ref| over the whole result, where ref is computed in f32 or f64 by PyTorch.
+Times are of the device, and all contenders' are taken in the same way: events around one run, each on its own stream,
+which is held until the host has handed over the whole run: zyx's by a word that it waits for
+(zyx_executor_measure), PyTorch's by a kernel that sleeps. So nobody's time has the host's in it, unless a run is
+longer to hand over than the stream is held. Contenders take turns, one run each a round; times are medians over the
+rounds, with quartiles. The contenders are zyx, PyTorch's eager mode, torch.compile, and what torch.compile made, captured
+in a CUDA graph, whose inputs stay where they are. An error is |y - ref| / |ref| over the whole result, where ref is
+computed in f32 or f64 by PyTorch. Compile times are of zyx-compile from its start to its end, without a cache.
 """
 import ctypes, json, os, shutil, subprocess, sys, time
 
@@ -257,7 +262,7 @@ class Runtime:
         self.lib = ctypes.CDLL(os.path.join(folder, "libZyxRuntime.so"))
         self.lib.zyx_error_get_message.restype = ctypes.c_char_p
         for function in ("zyx_device_create", "zyx_executor_load_file", "zyx_executor_set_input", "zyx_executor_run",
-                         "zyx_executor_read_output", "zyx_executor_profile"):
+                         "zyx_executor_read_output", "zyx_executor_measure"):
             getattr(self.lib, function).restype = ctypes.c_void_p
         self.device = ctypes.c_void_p()
         self.call("zyx_device_create", b"cuda", None, ctypes.byref(self.device))
@@ -280,10 +285,14 @@ class Runtime:
         self.call("zyx_executor_read_output", executor, ctypes.c_size_t(0), ctypes.c_void_p(array.data_ptr()),
                   ctypes.c_size_t(array.numel() * array.element_size()))
 
-    def profile(self, executor):
-        nanoseconds = ctypes.c_uint64()
-        self.call("zyx_executor_profile", executor, ctypes.byref(nanoseconds))
-        return nanoseconds.value / 1e3
+    def run(self, executor):
+        self.call("zyx_executor_run", executor)
+
+    def measure(self, executor, runs=1):
+        """Microseconds of the device, and of the host that hands the runs over."""
+        took = (ctypes.c_uint64 * 3)(ctypes.sizeof(ctypes.c_uint64) * 3)
+        self.call("zyx_executor_measure", executor, ctypes.c_uint32(runs), took)
+        return took[1] / 1e3, took[2] / 1e3
 
     def release(self, executor):
         self.lib.zyx_executor_release(executor)
@@ -299,7 +308,12 @@ def shapes_of(text):
     return found[:-1], found[-1]
 
 
-def run(folder, chosen, seconds, compiles, results):
+def quartiles(values):
+    values = sorted(values)
+    return [values[len(values) * i // 4] for i in (1, 2, 3)]
+
+
+def run(folder, chosen, seconds, mode, results):
     import torch
     dtypes = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
     with open(os.path.join(folder, "manifest.json")) as file:
@@ -309,7 +323,7 @@ def run(folder, chosen, seconds, compiles, results):
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,power.draw", "--format=csv,noheader"],
                             capture_output=True, text=True).stdout.strip()
     record = {"device": properties.name, "driver": driver, "torch": torch.__version__, "cuda": torch.version.cuda,
-              "date": time.strftime("%Y-%m-%d", time.gmtime()), "commit": manifest["commit"], "rows": []}
+              "date": time.strftime("%Y-%m-%d", time.gmtime()), "commit": manifest["commit"], "mode": mode, "rows": []}
 
     def timed(function):
         torch.cuda._sleep(500000)
@@ -319,6 +333,12 @@ def run(folder, chosen, seconds, compiles, results):
         end.record()
         end.synchronize()
         return begin.elapsed_time(end) * 1e3
+
+    def captured(function):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            function()
+        return graph.replay
 
     def error_of(value, reference):
         difference, size = (value.double() - reference.double()).norm(), reference.double().norm()
@@ -331,7 +351,7 @@ def run(folder, chosen, seconds, compiles, results):
     del source, target
     print(f"{properties.name}, driver {driver}; torch {torch.__version__}; copy {record['copy_bytes_per_us'] / 1e6:.3f} TB/s")
     for name, work in chosen.items():
-        row = {"name": name}
+        row = {"name": name, "compile_s": manifest["workloads"][name]["compile_s"]}
         record["rows"].append(row)
         try:
             with open(os.path.join(folder, name + ".mlir")) as file:
@@ -344,20 +364,23 @@ def run(folder, chosen, seconds, compiles, results):
             executor = runtime.load(os.path.join(folder, name + ".zyxa"))
             for i, each in enumerate(x):
                 runtime.set(executor, i, each.cpu())
-            runtime.profile(executor)
+            runtime.run(executor)
             got = torch.empty(shape, dtype=dtypes[dtype])
             runtime.read(executor, got)
             reference = work["reference"](torch, x).cpu()
             row["error"] = error_of(got.reshape(reference.shape), reference)
             row["wrong"] = not row["error"] <= work["bound"]
-            contenders = {"zyx": lambda: runtime.profile(executor)}
+            contenders = {"zyx": lambda: runtime.measure(executor)[0]}
             if not row["wrong"]:
                 contenders["eager"] = lambda: timed(lambda: work["peer"](torch, x))
-                if compiles and work["compiled"]:
+                if mode and work["compiled"]:
                     torch._dynamo.reset()
-                    function = torch.compile(lambda *v: work["peer"](torch, v), dynamic=False)
-                    function(*x)
+                    function = torch.compile(lambda *v: work["peer"](torch, v), dynamic=False, mode=mode)
+                    for _ in range(3):
+                        function(*x)
+                    replay = captured(lambda: function(*x))
                     contenders["compile"] = lambda: timed(lambda: function(*x))
+                    contenders["graph"] = lambda: timed(replay)
                 times = {key: [] for key in contenders}
                 for _ in range(3):
                     for key in contenders:
@@ -367,7 +390,8 @@ def run(folder, chosen, seconds, compiles, results):
                     for key in contenders:
                         times[key].append(contenders[key]())
                 for key, values in times.items():
-                    row[key] = sorted(values)[len(values) // 2]
+                    row[key] = quartiles(values)[1]
+                    row[key + "_quartiles"] = quartiles(values)
             runtime.release(executor)
             row["rate"] = work["flops"] / row["zyx"] / 1e6 if "flops" in work else work["bytes"] / row["zyx"] / 1e6 if "zyx" in row else 0
         except Exception as failure:
@@ -383,14 +407,16 @@ def line(row, record):
     name = row["name"]
     for key in ("refused", "failed"):
         if row.get(key):
-            return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | |"
+            return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | | |"
     if row.get("wrong"):
-        return f"| {name} | wrong: error {row['error']:.1e} | | | | | |"
+        return f"| {name} | wrong: error {row['error']:.1e} | | | | | | |"
     isProduct = "gemm" in name or "linear" in name
     rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
         f"{row['rate']:.2f} TB/s, {row['rate'] * 1e6 / record['copy_bytes_per_us']:.2f} of copy"
-    peers = [f"{row[key]:.1f} ({row[key] / row['zyx']:.2f})" if key in row else "" for key in ("eager", "compile")]
-    return f"| {name} | {row['zyx']:.1f} | {rate} | {row['error']:.1e} | {peers[0]} | {peers[1]} |"
+    peers = [f"{row[key]:.1f} ({row[key] / row['zyx']:.2f})" if key in row else "" for key in ("eager", "compile", "graph")]
+    first, _, third = row["zyx_quartiles"]
+    return f"| {name} | {row['zyx']:.1f} ({first:.1f} - {third:.1f}) | {rate} | {row['error']:.1e} | {row['compile_s']:.2f} | " + \
+        " | ".join(peers) + " |"
 
 
 def update(path):
@@ -403,8 +429,9 @@ def update(path):
     rows = [line(row, record) for row in record["rows"]]
     section = "\n".join([
         BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {record['commit']}; {record['date']}. "
-        f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s.", "",
-        "| workload | zyx, us | rate | error | PyTorch, us (ratio) | torch.compile, us (ratio) |", "|---|---|---|---|---|---|",
+        f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s. torch.compile's mode is {record['mode']}.", "",
+        "| workload | zyx, us (quartiles) | rate | error | compile, s | PyTorch, us (ratio) | torch.compile, us (ratio) | "
+        "its graph, us (ratio) |", "|---|---|---|---|---|---|---|---|",
         *rows, END])
     page = os.path.join(root, "docs", "performance.md")
     with open(page) as file:
@@ -422,7 +449,8 @@ def main(arguments):
     if words[:1] == ["prepare"] and len(words) == 3:
         prepare(words[1], words[2], options.get("target", "sm_90a"), chosen)
     elif words[:1] == ["run"] and len(words) == 2:
-        run(words[1], chosen, float(options.get("seconds", 0.3)), "no-compile" not in options, options.get("results"))
+        mode = None if "no-compile" in options else options.get("mode", "max-autotune-no-cudagraphs")
+        run(words[1], chosen, float(options.get("seconds", 0.3)), mode, options.get("results"))
     elif words[:1] == ["update"] and len(words) == 2:
         update(words[1])
     else:

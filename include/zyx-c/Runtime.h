@@ -174,6 +174,19 @@ ZYX_C_API zyx_error *zyx_executor_run(zyx_executor *executor);
 /* The same, with the time that its commands took on the device, one after the other. */
 ZYX_C_API zyx_error *zyx_executor_profile(zyx_executor *executor, uint64_t *nanoseconds);
 
+/* What some runs took that were handed over one behind the other: the device from the beginning of the first to the end
+ * of the last, and the host until the last was handed over. */
+typedef struct zyx_measurement {
+  size_t struct_size;
+  uint64_t device_nanoseconds;
+  uint64_t host_nanoseconds;
+} zyx_measurement;
+
+/* Runs once, and then `runs` more without a wait in between. A device that works beside the host begins with these when
+ * all are handed over, as far as it takes so many at once: its time has none of the host's. */
+ZYX_C_API zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs,
+                                          zyx_measurement *measurement);
+
 /* Copies an output of the latest run. */
 ZYX_C_API zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index,
                                               void *data, size_t size);

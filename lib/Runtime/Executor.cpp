@@ -7,6 +7,7 @@
 #include "zyx/Base/Debug.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -297,7 +298,7 @@ void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Poi
     slot.buffer->noteWrite(run);
 }
 
-Status Executor::runNow(std::span<uint64_t> nanoseconds) {
+Status Executor::runNow(const std::function<Status(Part)> &runPart) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
   ZYX_RETURN_IF_ERROR(prepare());
   finishAll();
@@ -316,14 +317,14 @@ Status Executor::runNow(std::span<uint64_t> nanoseconds) {
   reached.clear();
   over.clear();
   if (status.isOk() && withInit)
-    status = replay->run(Part::Init, nanoseconds);
+    status = runPart(Part::Init);
   if (withInit) {
     // One that fails left nothing.
     isInitialised = status.isOk();
     init = {};
   }
   if (status.isOk())
-    status = replay->run(Part::Run, nanoseconds);
+    status = runPart(Part::Run);
   if (status.isOk())
     return runs->signal(numRuns);
   runs->fail(status);
@@ -332,7 +333,9 @@ Status Executor::runNow(std::span<uint64_t> nanoseconds) {
   return status;
 }
 
-Status Executor::run() { return runNow({}); }
+Status Executor::run() {
+  return runNow([this](Part part) { return replay->run(part, {}); });
+}
 
 /// How often each command runs: 0 where data says it.
 static std::vector<uint64_t> passesOf(std::span<const artifact::Command> commands) {
@@ -347,7 +350,7 @@ static std::vector<uint64_t> passesOf(std::span<const artifact::Command> command
 Result<std::vector<CommandTime>> Executor::profile() {
   const auto &commands = artifact().commands;
   std::vector<uint64_t> nanoseconds(commands.size());
-  ZYX_RETURN_IF_ERROR(runNow(nanoseconds));
+  ZYX_RETURN_IF_ERROR(runNow([&](Part part) { return replay->run(part, nanoseconds); }));
   const std::vector<uint64_t> passes = passesOf(commands);
   std::vector<CommandTime> times;
   for (size_t i = 0; i < commands.size(); ++i) {
@@ -371,6 +374,26 @@ Result<std::vector<CommandTime>> Executor::profile() {
     }
   }
   return times;
+}
+
+Result<Measurement> Replay::measure(Part part, unsigned times) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned i = 0; i < times; ++i)
+    ZYX_RETURN_IF_ERROR(run(part, {}));
+  const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin);
+  return Measurement{static_cast<uint64_t>(took.count()), static_cast<uint64_t>(took.count())};
+}
+
+Result<Measurement> Executor::measure(unsigned times) {
+  Measurement result;
+  ZYX_RETURN_IF_ERROR(runNow([&](Part part) -> Status {
+    ZYX_RETURN_IF_ERROR(replay->run(part, {}));
+    if (part == Part::Init)
+      return Status::ok();
+    ZYX_ASSIGN_OR_RETURN(result, replay->measure(part, times));
+    return Status::ok();
+  }));
+  return result;
 }
 
 Result<Point> Executor::submit(std::span<const Point> wait) {

@@ -322,6 +322,13 @@ int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, 
       return code;
   return success;
 }
+int cuStreamWaitValue32_v2(Stream stream, uint64_t address, uint32_t value, unsigned) {
+  Call call;
+  if (call.code())
+    return call.code();
+  ++state().facts.gates;
+  return enqueue(stream, [=] { state().facts.stuck += *reinterpret_cast<const volatile uint32_t *>(address) != value; });
+}
 int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values) {
   Call call;
   if (call.code())

@@ -37,6 +37,8 @@ struct FakeCuda {
   int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0;
   // What has happened.
   int launches = 0, trims = 0, tensorMaps = 0;
+  /// Waits for a value, and those of them that nobody would have ended.
+  int gates = 0, stuck = 0;
   uint64_t lastThreads = 0, lastGroups = 0;
 };
 

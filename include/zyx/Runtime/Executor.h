@@ -8,6 +8,7 @@
 #include "zyx/Artifact/Donate.h"
 #include "zyx/Runtime/Device.h"
 
+#include <functional>
 #include <optional>
 
 namespace zyx::runtime {
@@ -73,6 +74,8 @@ public:
   Result<Point> submit(std::span<const Point> wait = {});
   /// As `run`, with the time of each command; 0 for those of the init where it need not run.
   Result<std::vector<CommandTime>> profile();
+  /// Runs once, and then `times` more without a wait in between; says what these took.
+  Result<Measurement> measure(unsigned times);
 
 private:
   struct Slot {
@@ -90,7 +93,7 @@ private:
   bool needsInit();
   void enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after);
   void finishAll();
-  Status runNow(std::span<uint64_t> nanoseconds);
+  Status runNow(const std::function<Status(Part)> &runPart);
 
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;

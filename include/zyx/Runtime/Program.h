@@ -21,6 +21,14 @@ enum class Part : uint8_t {
   Run,
 };
 
+/// What some runs took that were handed over one behind the other.
+struct Measurement {
+  /// Of the device, from the beginning of the first to the end of the last.
+  uint64_t deviceNanoseconds = 0;
+  /// Of the host, until the last was handed over.
+  uint64_t hostNanoseconds = 0;
+};
+
 /// The commands of an artifact, prepared for being run many times. Addresses are slots that are
 /// patched when a buffer is bound to other memory.
 class Replay {
@@ -31,6 +39,9 @@ public:
   /// Runs the commands and returns when they are done. `nanoseconds` is empty, or has a number for each
   /// command of the artifact, to which its time is added, as often as loops repeat it. Allocates nothing.
   virtual Status run(Part part, std::span<uint64_t> nanoseconds) = 0;
+  /// Runs the commands so many times. A device that works beside the host begins when all is handed over, so that
+  /// its time has none of the host's. Here the host is the device.
+  virtual Result<Measurement> measure(Part part, unsigned times);
   /// Hands the commands to the device's queues and returns. They start after `wait` and `after`, as
   /// in Work; `signal` is decided when all are over, and `held` is let go right before. One part at a
   /// time: the next one comes after the `signal` of this one.

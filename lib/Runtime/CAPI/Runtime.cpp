@@ -312,6 +312,17 @@ zyx_error *zyx_executor_profile(zyx_executor *executor, uint64_t *nanoseconds) {
   });
 }
 
+zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs, zyx_measurement *measurement) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
+    ZYX_RETURN_IF_ERROR(checkNull(measurement, "measurement"));
+    ZYX_RETURN_IF_ERROR(checkStruct(measurement->struct_size, sizeof(*measurement), "measurement"));
+    ZYX_ASSIGN_OR_RETURN(const Measurement took, executor->executor->measure(runs));
+    give(measurement, {0, took.deviceNanoseconds, took.hostNanoseconds});
+    return Status::ok();
+  });
+}
+
 zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, void *data,
                                     size_t size) {
   return guard([&] {

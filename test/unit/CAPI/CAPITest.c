@@ -218,11 +218,19 @@ static void testRunning(zyx_executor *executor) {
   float x[4] = {1, 2, 3, 4}, y[4] = {0}, borrowed[4] = {0};
   int32_t w[2] = {0};
   uint64_t nanoseconds = 0;
+  zyx_measurement measurement;
   FAILS(zyx_executor_run(NULL), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   FAILS(zyx_executor_run(executor), ZYX_INVALID_ARGUMENT, "input 'x' is not set");
   FAILS(zyx_executor_profile(NULL, &nanoseconds), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   FAILS(zyx_executor_profile(executor, NULL), ZYX_INVALID_ARGUMENT, "'nanoseconds' is NULL");
   FAILS(zyx_executor_profile(executor, &nanoseconds), ZYX_INVALID_ARGUMENT, "input 'x' is not set");
+  FAILS(zyx_executor_measure(NULL, 1, &measurement), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
+  FAILS(zyx_executor_measure(executor, 1, NULL), ZYX_INVALID_ARGUMENT, "'measurement' is NULL");
+  measurement.struct_size = 8;
+  FAILS(zyx_executor_measure(executor, 1, &measurement), ZYX_INVALID_ARGUMENT,
+        "struct_size of 'measurement' is 8, less than 24");
+  measurement.struct_size = sizeof(measurement);
+  FAILS(zyx_executor_measure(executor, 1, &measurement), ZYX_INVALID_ARGUMENT, "input 'x' is not set");
   FAILS(zyx_executor_set_input(NULL, 0, x, 16), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   FAILS(zyx_executor_set_input(executor, 0, NULL, 16), ZYX_INVALID_ARGUMENT, "'data' is NULL");
   FAILS(zyx_executor_set_input(executor, 0, NULL, 0), ZYX_INVALID_ARGUMENT,
@@ -233,6 +241,8 @@ static void testRunning(zyx_executor *executor) {
   OK(zyx_executor_set_input(executor, 0, x, sizeof(x)));
   FAILS(zyx_executor_read_output(executor, 0, y, sizeof(y)), ZYX_INVALID_ARGUMENT,
         "not there before the first run");
+  OK(zyx_executor_measure(executor, 2, &measurement));
+  CHECK(measurement.device_nanoseconds > 0 && measurement.host_nanoseconds > 0);
   OK(zyx_executor_profile(executor, &nanoseconds));
   CHECK(nanoseconds > 0);
   OK(zyx_executor_read_output(executor, 0, y, sizeof(y)));

@@ -247,6 +247,46 @@ TEST_F(CudaDeviceTest, RunsBehindWhatItWaitsFor) {
   EXPECT_EQ((*times)[0].name, "plus");
 }
 
+TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, sample());
+  EXPECT_EQ(executor->measure(1).status().message(), "input 'x' is not set");
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  // The loop waits for the card, and so does who hands over more than the card takes.
+  for (unsigned times : {1u, 3u, 100u}) {
+    fake->launches = fake->gates = 0;
+    auto took = executor->measure(times);
+    ASSERT_TRUE(took) << took.status().toString();
+    EXPECT_GT(took->deviceNanoseconds, 0u);
+    EXPECT_GT(took->hostNanoseconds, 0u);
+    EXPECT_EQ(fake->launches, static_cast<int>(5 * (1 + times)));
+    EXPECT_EQ(fake->gates, 1);
+    EXPECT_EQ(fake->stuck, 0);
+    EXPECT_TRUE(check(*executor).isOk());
+  }
+  // What stands behind the gate of a run that fails is let go.
+  fake->failLaunch = 7;
+  EXPECT_THAT(executor->measure(1).status().message(), HasSubstr("cannot launch kernel plus"));
+  EXPECT_EQ(fake->stuck, 0);
+  EXPECT_TRUE(executor->run().isOk());
+  EXPECT_TRUE(check(*executor).isOk());
+  executor.reset();
+  device.reset();
+  // Two are the pool's.
+  for (int at = 1; at <= 3; ++at) {
+    reset();
+    fake->failPinned = at;
+    EXPECT_EQ([&]() -> Status {
+      ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> other, createDevice("cuda"));
+      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> on, Executor::create(other, sample()));
+      ZYX_RETURN_IF_ERROR(on->setInput(0, std::as_bytes(std::span(x))));
+      return on->measure(1).status();
+    }().code(), ErrorCode::OutOfMemory);
+    expectNothingLeft();
+  }
+}
+
 TEST_F(CudaDeviceTest, CopiesMoreThanItStages) {
   auto pool = (*createDevice("cuda"))->pool();
   auto host = createHostPool();

@@ -204,6 +204,15 @@ TEST_F(ExecutorTest, ProfilesEachCommand) {
   EXPECT_THAT(names, ElementsAre("affine", "affine", "copy", "fill", "sum"));
 }
 
+TEST_F(ExecutorTest, MeasuresRuns) {
+  EXPECT_EQ(executor->measure(1).status().message(), "input 'x' is not set");
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  auto took = executor->measure(3);
+  ASSERT_TRUE(took.isOk());
+  EXPECT_GT(took->hostNanoseconds, 0u);
+  EXPECT_EQ(took->hostNanoseconds, took->deviceNanoseconds);
+}
+
 TEST_F(ExecutorTest, FindsArguments) {
   EXPECT_EQ(*executor->inputIndex("x"), 0u);
   EXPECT_EQ(*executor->outputIndex("w"), 2u);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -22,6 +23,41 @@ constexpr int64_t groupsPerProcessor = 2;
 constexpr int64_t mostGroups = (int64_t(1) << 31) - 1;
 /// Scratch memory of one launch, at most, unless one thread alone needs more.
 constexpr uint64_t scratchBudget = uint64_t(256) << 20;
+
+/// Commands that wait behind a gate, at most: where the driver's queue is full, a launch waits for the card, which would
+/// wait for us.
+constexpr size_t mostBehindGate = 256;
+
+/// A word of the host that the card's stream waits for, so that it begins with what is behind it when all is handed over.
+/// Nothing that waits for the card may happen while it is closed.
+class Gate {
+public:
+  explicit Gate(Card &card) : card(card) {}
+  ~Gate() {
+    open();
+    if (word)
+      (void)card.api().deallocateHost(const_cast<uint32_t *>(word));
+  }
+  Gate(const Gate &) = delete;
+
+  Status close() {
+    void *memory = nullptr;
+    ZYX_RETURN_IF_ERROR(card.check(card.api().allocateHost(&memory, sizeof(*word), hostPortable | hostMapped), action));
+    word = static_cast<uint32_t *>(memory);
+    *word = 0;
+    return card.check(card.api().streamWaitValue(card.stream(), reinterpret_cast<Address>(memory), 1, waitForEqual),
+                      action);
+  }
+  void open() {
+    if (word)
+      *word = 1;
+  }
+
+private:
+  static constexpr const char *action = "hold the device's stream";
+  Card &card;
+  volatile uint32_t *word = nullptr;
+};
 
 /// A tensor map of a launch. It is made anew where its buffer lies elsewhere.
 struct BoundMap {
@@ -132,13 +168,37 @@ public:
     ZYX_RETURN_IF_ERROR(card->enter());
     times = nanoseconds;
     if (!times.empty())
-      for (Event *event : {&begin, &end})
-        if (!*event)
-          ZYX_RETURN_IF_ERROR(card->check(card->api().eventCreate(event, eventDefault), "make an event"));
-    Status status = part == Part::Init ? runSteps(0, numInit) : runSteps(numInit, steps.size());
+      ZYX_RETURN_IF_ERROR(makeEvents());
+    Status status = runPart(part);
     // What was handed over before a failure still runs, and uses the memory.
-    Status over = card->synchronize("run '" + name + "' (" + describeKernels() + ")");
+    Status over = wait();
     return status.isOk() ? over : status;
+  }
+
+  Result<Measurement> measure(Part part, unsigned runs) override {
+    ZYX_RETURN_IF_ERROR(card->enter());
+    ZYX_RETURN_IF_ERROR(makeEvents());
+    times = {};
+    Gate closed(*card);
+    ZYX_RETURN_IF_ERROR(closed.close());
+    gate = &closed;
+    numBehindGate = 0;
+    const auto start = std::chrono::steady_clock::now();
+    Status status = card->check(card->api().eventRecord(begin, card->stream()), measuring);
+    for (unsigned i = 0; i < runs && status.isOk(); ++i)
+      status = runPart(part);
+    if (status.isOk())
+      status = card->check(card->api().eventRecord(end, card->stream()), measuring);
+    const auto host = std::chrono::steady_clock::now() - start;
+    closed.open();
+    gate = nullptr;
+    Status over = wait();
+    ZYX_RETURN_IF_ERROR(status);
+    ZYX_RETURN_IF_ERROR(over);
+    float milliseconds = 0;
+    ZYX_RETURN_IF_ERROR(card->check(card->api().eventElapsed(&milliseconds, begin, end), measuring));
+    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
+    return Measurement{static_cast<uint64_t>(milliseconds * 1e6), static_cast<uint64_t>(nanoseconds)};
   }
 
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
@@ -152,6 +212,21 @@ public:
   }
 
 private:
+  Status makeEvents() {
+    for (Event *event : {&begin, &end})
+      if (!*event)
+        ZYX_RETURN_IF_ERROR(card->check(card->api().eventCreate(event, eventDefault), "make an event"));
+    return Status::ok();
+  }
+
+  Status runPart(Part part) { return part == Part::Init ? runSteps(0, numInit) : runSteps(numInit, steps.size()); }
+
+  Status wait() {
+    const Code code = card->api().streamSynchronize(card->stream());
+    // Describing the run takes longer than many a run.
+    return code == 0 ? Status::ok() : card->check(code, "run '" + name + "' (" + describeKernels() + ")");
+  }
+
   void use(const BufferRef &ref) {
     uses[ref.buffer].emplace_back(values.size(), ref.offset);
     values.push_back(0);
@@ -182,7 +257,7 @@ private:
     if (times.empty())
       return runStep(steps[i]);
     const Driver &api = card->api();
-    const char *action = "measure a command";
+    const char *action = measuring;
     float milliseconds = 0;
     ZYX_RETURN_IF_ERROR(card->check(api.eventRecord(begin, card->stream()), action));
     ZYX_RETURN_IF_ERROR(runStep(steps[i]));
@@ -198,6 +273,7 @@ private:
     int64_t trips = step.trips;
     if (step.hasCount) {
       const char *action = "read how often a loop runs";
+      openGate();
       ZYX_RETURN_IF_ERROR(
           card->check(card->api().copyOut(&trips, values[step.slot], sizeof(trips), card->stream()), action));
       ZYX_RETURN_IF_ERROR(card->synchronize(action));
@@ -210,7 +286,14 @@ private:
     return Status::ok();
   }
 
+  void openGate() {
+    if (gate)
+      gate->open();
+  }
+
   Status runStep(const Step &step) {
+    if (gate && ++numBehindGate == mostBehindGate)
+      gate->open();
     if (step.kind == Step::Launch) {
       if (step.isEmpty)
         return Status::ok();
@@ -294,9 +377,13 @@ private:
   std::vector<void *> parameters;
   /// For each buffer, the values that hold its address, and the byte offsets there.
   std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
-  /// Of the run that is measured.
+  static constexpr const char *measuring = "measure commands";
+  /// Of the run whose commands are measured.
   std::span<uint64_t> times;
   Event begin = nullptr, end = nullptr;
+  /// While runs are measured, and how many commands stand behind it.
+  Gate *gate = nullptr;
+  size_t numBehindGate = 0;
 };
 
 } // namespace

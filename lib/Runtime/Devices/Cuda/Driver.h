@@ -41,7 +41,7 @@ bool isLoss(Code code);
 
 /// Attributes of devices, streams, events, modules and functions, by the driver's numbers.
 inline constexpr int attributeProcessors = 16, attributeMajor = 75, attributeMinor = 76;
-inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, hostPortable = 1;
+inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, hostPortable = 1, hostMapped = 2, waitForEqual = 1;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int poolReleaseThreshold = 4;
 inline constexpr int functionSharedBytes = 8;
@@ -94,6 +94,7 @@ struct alignas(64) TensorMap {
   X(moduleUnload, cuModuleUnload, (Module))                                                                  \
   X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                 \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                   \
+  X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                          \
   X(launch, cuLaunchKernel,                                                                                  \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
 
