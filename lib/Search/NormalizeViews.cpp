@@ -188,6 +188,29 @@ static ReshapeOp getComputedReshape(Value operand) {
   return isComputed ? reshape : ReshapeOp();
 }
 
+/// Whether a value is cast to a wider type for the terms of reductions alone: what is stored of it has the narrow one.
+static bool widensTerms(Operation *op) {
+  auto wide = dyn_cast<CastOp>(op);
+  if (!wide || typeOf(wide).getElementTypeBitWidth() <= typeOf(wide->getOperand(0)).getElementTypeBitWidth())
+    return false;
+  auto isTerm = [](Operation *user) {
+    auto product = dyn_cast<BinaryOp>(user);
+    return product && product.getKind() == BinaryKind::Mul &&
+           llvm::all_of(product->getUsers(), [](Operation *reader) { return isa<ReduceOp>(reader); });
+  };
+  SmallVector<Value> pending{wide->getResult(0)};
+  while (!pending.empty()) {
+    const Value value = pending.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (isView(user))
+        pending.push_back(user->getResult(0));
+      else if (!isTerm(user))
+        return false;
+    }
+  }
+  return true;
+}
+
 /// What is done to a reshaped value, with nothing beside it that is computed, is done before the
 /// reshape: there it is in the kernel of that value.
 static void sinkReshape(Operation *op) {
@@ -195,7 +218,7 @@ static void sinkReshape(Operation *op) {
   for (Value operand : op->getOperands())
     if (ReshapeOp reshape = getComputedReshape(operand); reshape && !chosen)
       chosen = reshape;
-  if (!chosen)
+  if (!chosen || widensTerms(op))
     return;
   ArrayRef<int64_t> shape = typeOf(chosen.getX()).getShape();
   for (Value operand : op->getOperands()) {

@@ -120,6 +120,26 @@ func.func @behind_reshape(%x: tensor<4x6xf32>, %b: tensor<2x2xf32>, %z: tensor<2
   return %5 : tensor<2x2xf32>
 }
 
+// Factors that are cast to a wider type are not stored as such.
+// CHECK-LABEL: func.func @factors_behind_reshape
+// CHECK: %[[N:.*]] = graph.cast {{.*}} -> tensor<2x3x4xbf16>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[N]] : tensor<2x3x4xbf16> -> tensor<2x12xbf16>
+// CHECK-NEXT: graph.cast %[[R]] : tensor<2x12xbf16> -> tensor<2x12xf32>
+// CHECK: graph.reduce add
+// CHECK-NEXT: graph.unary neg
+// CHECK-NEXT: graph.reshape
+func.func @factors_behind_reshape(%x: tensor<2x3x4x5xf32>, %w: tensor<2x12xf32>) -> (tensor<2xf32>, tensor<2x12xf32>) {
+  %0 = graph.reduce add %x dims = [3] : tensor<2x3x4x5xf32> -> tensor<2x3x4xf32>
+  %1 = graph.cast %0 : tensor<2x3x4xf32> -> tensor<2x3x4xbf16>
+  %2 = graph.reshape %1 : tensor<2x3x4xbf16> -> tensor<2x12xbf16>
+  %3 = graph.cast %2 : tensor<2x12xbf16> -> tensor<2x12xf32>
+  %4 = graph.binary mul %3, %w : tensor<2x12xf32>
+  %5 = graph.reduce add %4 dims = [1] : tensor<2x12xf32> -> tensor<2xf32>
+  %6 = graph.reshape %0 : tensor<2x3x4xf32> -> tensor<2x12xf32>
+  %7 = graph.unary neg %6 : tensor<2x12xf32>
+  return %5, %7 : tensor<2xf32>, tensor<2x12xf32>
+}
+
 // CHECK-LABEL: func.func @sums_of_sums
 // CHECK-NEXT: graph.reduce add %arg0 dims = [0, 1, 3] : tensor<2x3x4x5xf32> -> tensor<4xf32>
 // CHECK-NEXT: %[[H:.*]] = graph.reduce add %arg1 dims = [1]
