@@ -16,8 +16,13 @@ longer to hand over than the stream is held. Contenders take turns, one run each
 rounds, with quartiles. The contenders are zyx, PyTorch's eager mode, torch.compile, and what torch.compile made, captured
 in a CUDA graph, whose inputs stay where they are. An error is |y - ref| / |ref| over the whole result, where ref is
 computed in f32 or f64 by PyTorch. Compile times are of zyx-compile from its start to its end, without a cache.
+Whole models are timed by the host's clock, from the call to the end of the run, the stream being idle before: it is
+what their user waits for. Of chains of tiny kernels, the time of one in twenty runs handed over together is printed,
+and the host's time for handing one run over.
 """
 import ctypes, json, os, shutil, subprocess, sys, time
+
+import gpu_models
 
 BEGIN, END = "<!-- benchmarks/gpu.py writes from here -->", "<!-- benchmarks/gpu.py writes to here -->"
 
@@ -224,6 +229,7 @@ def workloads():
     for columns in (65536, 262144):
         for kind in ("softmax", "rms-norm"):
             all[f"{kind}-f32-1024x{columns}"] = rowwise(kind, (1024, columns), "f32")
+    all.update(gpu_models.workloads())
     return all
 
 
@@ -250,7 +256,8 @@ def prepare(build, folder, target, chosen):
         json.dump(manifest, file, indent=1)
     runtime = os.path.join(folder, "libZyxRuntime.so")
     subprocess.run(["strip", "-o", runtime, os.path.realpath(os.path.join(build, "lib", "libZyxRuntime.so"))], check=True)
-    shutil.copy(os.path.abspath(__file__), os.path.join(folder, "gpu.py"))
+    for module in (__file__, gpu_models.__file__):
+        shutil.copy(os.path.abspath(module), folder)
 
 
 # There.
@@ -261,8 +268,8 @@ class Runtime:
     def __init__(self, folder):
         self.lib = ctypes.CDLL(os.path.join(folder, "libZyxRuntime.so"))
         self.lib.zyx_error_get_message.restype = ctypes.c_char_p
-        for function in ("zyx_device_create", "zyx_executor_load_file", "zyx_executor_set_input", "zyx_executor_run",
-                         "zyx_executor_read_output", "zyx_executor_measure"):
+        for function in ("zyx_device_create", "zyx_executor_load_file", "zyx_executor_find_input",
+                         "zyx_executor_set_input", "zyx_executor_run", "zyx_executor_read_output", "zyx_executor_measure"):
             getattr(self.lib, function).restype = ctypes.c_void_p
         self.device = ctypes.c_void_p()
         self.call("zyx_device_create", b"cuda", None, ctypes.byref(self.device))
@@ -276,6 +283,11 @@ class Runtime:
         executor = ctypes.c_void_p()
         self.call("zyx_executor_load_file", self.device, path.encode(), ctypes.byref(executor))
         return executor
+
+    def find(self, executor, name):
+        index = ctypes.c_size_t()
+        self.call("zyx_executor_find_input", executor, name.encode(), ctypes.byref(index))
+        return index.value
 
     def set(self, executor, index, array):
         self.call("zyx_executor_set_input", executor, ctypes.c_size_t(index), ctypes.c_void_p(array.data_ptr()),
@@ -334,6 +346,13 @@ def run(folder, chosen, seconds, mode, results):
         end.synchronize()
         return begin.elapsed_time(end) * 1e3
 
+    def waited(function):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        function()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begin) * 1e6
+
     def captured(function):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -351,6 +370,8 @@ def run(folder, chosen, seconds, mode, results):
     del source, target
     print(f"{properties.name}, driver {driver}; torch {torch.__version__}; copy {record['copy_bytes_per_us'] / 1e6:.3f} TB/s")
     for name, work in chosen.items():
+        if name not in manifest["workloads"]:
+            continue
         row = {"name": name, "compile_s": manifest["workloads"][name]["compile_s"]}
         record["rows"].append(row)
         try:
@@ -360,27 +381,47 @@ def run(folder, chosen, seconds, mode, results):
             if row["refused"]:
                 continue
             torch.manual_seed(len(record["rows"]))
-            x = [torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
             executor = runtime.load(os.path.join(folder, name + ".zyxa"))
-            for i, each in enumerate(x):
-                runtime.set(executor, i, each.cpu())
-            runtime.run(executor)
+            if "data" in work:
+                named = work["data"](torch, dtypes[work["dtype"]])
+                x = list(named.values())
+                for key, each in named.items():
+                    runtime.set(executor, runtime.find(executor, key), each.cpu())
+            else:
+                x = [torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
+                for i, each in enumerate(x):
+                    runtime.set(executor, i, each.cpu())
+            # From the second run on commands are graphs.
+            for _ in range(3):
+                runtime.run(executor)
             got = torch.empty(shape, dtype=dtypes[dtype])
             runtime.read(executor, got)
-            reference = work["reference"](torch, x).cpu()
-            row["error"] = error_of(got.reshape(reference.shape), reference)
+            reference = work["reference"](torch, x)
+            row["error"] = error_of(got.to("cuda").reshape(reference.shape), reference)
             row["wrong"] = not row["error"] <= work["bound"]
-            contenders = {"zyx": lambda: runtime.measure(executor)[0]}
+            del reference
+            time_of = waited if work.get("wall") else timed
+            contenders = {"zyx": (lambda: waited(lambda: runtime.run(executor))) if work.get("wall") else
+                          lambda: runtime.measure(executor)[0]}
+            if "kernels" in work and not row["wrong"]:
+                row["kernels"] = work["kernels"]
+                took = [runtime.measure(executor, 20) for _ in range(9)]
+                row["kernel_us"] = quartiles([device / 20 / work["kernels"] for device, _ in took])[1]
+                row["host_us"] = quartiles([host / 20 for _, host in took])[1]
             if not row["wrong"]:
-                contenders["eager"] = lambda: timed(lambda: work["peer"](torch, x))
+                contenders["eager"] = lambda: time_of(lambda: work["peer"](torch, x))
+                if "kernels" in work:
+                    work["peer"](torch, x)
+                    alone = captured(lambda: work["peer"](torch, x))
+                    contenders["graph"] = lambda: timed(alone)
                 if mode and work["compiled"]:
                     torch._dynamo.reset()
                     function = torch.compile(lambda *v: work["peer"](torch, v), dynamic=False, mode=mode)
                     for _ in range(3):
                         function(*x)
                     replay = captured(lambda: function(*x))
-                    contenders["compile"] = lambda: timed(lambda: function(*x))
-                    contenders["graph"] = lambda: timed(replay)
+                    contenders["compile"] = lambda: time_of(lambda: function(*x))
+                    contenders["graph"] = lambda: time_of(replay)
                 times = {key: [] for key in contenders}
                 for _ in range(3):
                     for key in contenders:
@@ -393,7 +434,8 @@ def run(folder, chosen, seconds, mode, results):
                     row[key] = quartiles(values)[1]
                     row[key + "_quartiles"] = quartiles(values)
             runtime.release(executor)
-            row["rate"] = work["flops"] / row["zyx"] / 1e6 if "flops" in work else work["bytes"] / row["zyx"] / 1e6 if "zyx" in row else 0
+            if not row["wrong"]:
+                row["rate"] = work["flops" if "flops" in work else "bytes"] / row["zyx"] / 1e6
         except Exception as failure:
             row["failed"] = str(failure)[:300]
         print(line(row, record), flush=True)
@@ -410,9 +452,11 @@ def line(row, record):
             return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | | |"
     if row.get("wrong"):
         return f"| {name} | wrong: error {row['error']:.1e} | | | | | | |"
-    isProduct = "gemm" in name or "linear" in name
+    isProduct = "gemm" in name or "linear" in name or "gpt2" in name
     rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
         f"{row['rate']:.2f} TB/s, {row['rate'] * 1e6 / record['copy_bytes_per_us']:.2f} of copy"
+    if "kernels" in row:
+        rate = f"{row['kernel_us']:.2f} us a kernel, {row['host_us']:.2f} us of the host a run"
     peers = [f"{row[key]:.1f} ({row[key] / row['zyx']:.2f})" if key in row else "" for key in ("eager", "compile", "graph")]
     first, _, third = row["zyx_quartiles"]
     return f"| {name} | {row['zyx']:.1f} ({first:.1f} - {third:.1f}) | {rate} | {row['error']:.1e} | {row['compile_s']:.2f} | " + \

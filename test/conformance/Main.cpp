@@ -36,7 +36,7 @@ constexpr const char *help =
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
     "  --max-refused=N   fail where more cases are refused\n"
     "  --batch=N         cases in one graph (default: 48)\n"
-    "  --jobs=N          processes (default: 2)\n"
+    "  --jobs=N          processes (default: one for each processor it may use)\n"
     "  --exhaustive      every unary function on every f32: minutes for each that the filters name\n"
     "  --list            print the names of the cases\n"
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"

@@ -8,6 +8,8 @@
 #include "Builder.h"
 #include "Device.h"
 
+#include "zyx/Base/Processors.h"
+
 #include <functional>
 #include <map>
 
@@ -28,7 +30,7 @@ struct Verdict {
 struct RunOptions {
   /// Cases in one graph, processes at a time, seconds for one graph.
   size_t batch = 48;
-  int jobs = 2;
+  int jobs = static_cast<int>(usableProcessors());
   unsigned seconds = 120;
 };
 

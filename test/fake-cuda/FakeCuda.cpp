@@ -6,6 +6,7 @@
 
 #include "../../lib/Runtime/Devices/Cuda/Driver.h"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,17 @@ struct StreamTag {
 struct FunctionTag {
   std::string name;
 };
+struct NodeTag {
+  /// Checks what the command does, and hands it over.
+  std::function<int(Stream)> launch;
+};
+struct GraphTag {
+  std::vector<std::unique_ptr<NodeTag>> nodes;
+};
+struct GraphExecTag {
+  std::vector<Node> order;
+  std::map<Node, std::function<int(Stream)>> commands;
+};
 struct ModuleTag {
   std::map<std::string, FunctionTag> functions;
 };
@@ -39,7 +51,7 @@ struct ModuleTag {
 namespace {
 
 constexpr int success = 0, invalid = 1, outOfMemory = 2, badImage = 218, notFound = 500, illegalAddress = 700,
-              outOfResources = 701;
+              outOfResources = 701, notSupported = 801;
 
 struct State {
   FakeCuda facts;
@@ -381,34 +393,144 @@ int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *addres
   map->words[1] = box[0];
   return success;
 }
+/// Takes the parameters now, as the driver does.
+static std::function<int(Stream)> prepare(Function function, unsigned groups, unsigned threads, void **parameters) {
+  const std::string name = function->name;
+  const bool isMapped = name.rfind("mapped", 0) == 0;
+  const bool computes = name.rfind("increment", 0) == 0 || isMapped;
+  // In, out, scratch, programs.
+  std::array<uint64_t, 4> given = {};
+  if (computes)
+    for (size_t i = 0; i < 4; ++i)
+      std::memcpy(&given[i], parameters[i + isMapped], sizeof(uint64_t));
+  if (isMapped)
+    std::memcpy(&given[0], parameters[0], sizeof(uint64_t));
+  return [=](Stream stream) -> int {
+    ++state().facts.launches;
+    state().facts.lastGroups = groups;
+    state().facts.lastThreads = threads;
+    if (name.rfind("trap", 0) == 0 ||
+        (computes && (!isAlive(given[0], 4 * given[3]) || !isAlive(given[1], 4 * given[3]))))
+      return enqueue(stream, [] { state().lost = illegalAddress; });
+    return enqueue(stream, [=] {
+      for (uint64_t i = 0; computes && i < given[3]; ++i)
+        reinterpret_cast<int32_t *>(given[1])[i] = reinterpret_cast<const int32_t *>(given[0])[i] + 1;
+    });
+  };
+}
 int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, Stream stream, void **parameters, void **) {
   Call call;
   if (call.code())
     return call.code();
+  return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);
+}
+
+static std::function<int(Stream)> prepare(const KernelNode &kernel) {
+  return prepare(kernel.function, kernel.groups[0], kernel.threads[0], kernel.parameters);
+}
+static std::function<int(Stream)> prepare(const CopyNode &copy) {
+  return [=](Stream stream) { return cuMemcpyDtoDAsync_v2(copy.to.address, copy.from.address, copy.width, stream); };
+}
+static std::function<int(Stream)> prepare(const FillNode &fill) {
+  return [=](Stream stream) {
+    if (fill.height != 1)
+      return cuMemsetD2D32Async(fill.address, fill.pitch, fill.value, fill.width, fill.height, stream);
+    return fill.elementBytes == 1   ? cuMemsetD8Async(fill.address, static_cast<unsigned char>(fill.value), fill.width, stream)
+           : fill.elementBytes == 2 ? cuMemsetD16Async(fill.address, static_cast<unsigned short>(fill.value), fill.width, stream)
+                                    : cuMemsetD32Async(fill.address, fill.value, fill.width, stream);
+  };
+}
+/// What every call of a graph says first.
+static int enterGraph(const Call &call) {
+  return call.code() ? call.code() : strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : success;
+}
+} // extern "C"
+
+/// Commands stand one behind the other: others are none of ours.
+template <typename Command>
+static int addNode(Node *node, Graph graph, const Node *before, size_t count, const Command &command) {
+  Call call;
+  if (int code = enterGraph(call))
+    return code;
+  if (graph->nodes.empty() ? count != 0 : count != 1 || *before != graph->nodes.back().get())
+    return invalid;
+  graph->nodes.push_back(std::make_unique<NodeTag>(NodeTag{prepare(command)}));
+  *node = graph->nodes.back().get();
+  return success;
+}
+template <typename Command> static int setNode(GraphExec made, Node node, const Command &command) {
+  Call call;
+  if (int code = enterGraph(call))
+    return code;
+  ++state().facts.graphUpdates;
+  made->commands.at(node) = prepare(command);
+  return success;
+}
+
+extern "C" {
+
+int cuGraphCreate(Graph *graph, unsigned) {
+  Call call;
+  if (int code = enterGraph(call))
+    return code;
+  ++state().facts.graphs;
+  *graph = new GraphTag;
+  return success;
+}
+int cuGraphDestroy(Graph graph) {
+  Call call;
+  --state().facts.graphs;
+  delete graph;
+  return success;
+}
+int cuGraphAddKernelNode(Node *node, Graph graph, const Node *before, size_t count, const KernelNode *kernel) {
+  return addNode(node, graph, before, count, *kernel);
+}
+int cuGraphAddMemcpyNode(Node *node, Graph graph, const Node *before, size_t count, const CopyNode *copy, Context) {
+  return addNode(node, graph, before, count, *copy);
+}
+int cuGraphAddMemsetNode(Node *node, Graph graph, const Node *before, size_t count, const FillNode *fill, Context) {
+  return addNode(node, graph, before, count, *fill);
+}
+int cuGraphInstantiateWithFlags(GraphExec *made, Graph graph, unsigned long long) {
+  Call call;
+  if (int code = enterGraph(call))
+    return code;
+  ++state().facts.graphs;
+  *made = new GraphExecTag;
+  for (const auto &node : graph->nodes) {
+    (*made)->order.push_back(node.get());
+    (*made)->commands[node.get()] = node->launch;
+  }
+  return success;
+}
+int cuGraphExecDestroy(GraphExec made) {
+  Call call;
+  --state().facts.graphs;
+  delete made;
+  return success;
+}
+int cuGraphExecKernelNodeSetParams(GraphExec made, Node node, const KernelNode *kernel) {
+  return setNode(made, node, *kernel);
+}
+int cuGraphExecMemcpyNodeSetParams(GraphExec made, Node node, const CopyNode *copy, Context) {
+  return setNode(made, node, *copy);
+}
+int cuGraphExecMemsetNodeSetParams(GraphExec made, Node node, const FillNode *fill, Context) {
+  return setNode(made, node, *fill);
+}
+int cuGraphLaunch(GraphExec made, Stream stream) {
+  Call call;
+  if (int code = enterGraph(call))
+    return code;
   if (strikes(state().facts.failLaunch))
     return outOfResources;
-  ++state().facts.launches;
-  state().facts.lastGroups = groups;
-  state().facts.lastThreads = threads;
-  const std::string &name = function->name;
-  if (name.rfind("trap", 0) == 0)
-    return enqueue(stream, [] { state().lost = illegalAddress; });
-  const bool isMapped = name.rfind("mapped", 0) == 0;
-  if (name.rfind("increment", 0) != 0 && !isMapped)
-    return enqueue(stream, [] {});
-  // In, out, scratch, programs: taken now, as the driver does.
-  uint64_t given[4];
-  for (int i = 0; i < 4; ++i)
-    std::memcpy(&given[i], parameters[i + isMapped], sizeof(uint64_t));
-  if (isMapped)
-    std::memcpy(&given[0], parameters[0], sizeof(uint64_t));
-  if (!isAlive(given[0], 4 * given[3]) || !isAlive(given[1], 4 * given[3]))
-    return enqueue(stream, [] { state().lost = illegalAddress; });
-  return enqueue(stream, [=] {
-    for (uint64_t i = 0; i < given[3]; ++i)
-      reinterpret_cast<int32_t *>(given[1])[i] = reinterpret_cast<const int32_t *>(given[0])[i] + 1;
-  });
+  ++state().facts.graphLaunches;
+  for (Node node : made->order)
+    if (int code = made->commands.at(node)(stream))
+      return code;
+  return success;
 }
 
 } // extern "C"

@@ -21,11 +21,13 @@ struct FakeCuda {
   uint64_t memoryBytes = uint64_t(1) << 30;
 
   // Faults: the n-th call from now on, from 1, says so; 0 for none.
-  int failAllocation = 0, failLaunch = 0, failPinned = 0;
+  int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0;
   /// So many allocations may be alive, or any number where it is negative.
   int room = -1;
   /// Once a piece of work that has this number from now on is done, the device is lost.
   int loseAtWork = 0;
+  /// No call of a graph succeeds.
+  bool hasNoGraphs = false;
   /// Waiting takes so many milliseconds more.
   int slowness = 0;
   /// Bytes by which memory that is given out is not aligned.
@@ -34,9 +36,9 @@ struct FakeCuda {
   int initCode = 0;
 
   // What is alive.
-  int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0;
+  int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0, graphs = 0;
   // What has happened.
-  int launches = 0, trims = 0, tensorMaps = 0;
+  int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0;
   /// Waits for a value, and those of them that nobody would have ended.
   int gates = 0, stuck = 0;
   uint64_t lastThreads = 0, lastGroups = 0;

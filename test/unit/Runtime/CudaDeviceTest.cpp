@@ -13,6 +13,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::artifact;
@@ -103,6 +105,8 @@ protected:
     return Status::ok();
   }
 
+  Status replayAll(std::function<void(int run)> after);
+
   void expectNothingLeft() {
     EXPECT_EQ(fake->allocations, 0);
     EXPECT_EQ(fake->pinned, 0);
@@ -110,6 +114,7 @@ protected:
     EXPECT_EQ(fake->streams, 0);
     EXPECT_EQ(fake->events, 0);
     EXPECT_EQ(fake->contexts, 0);
+    EXPECT_EQ(fake->graphs, 0);
   }
 
   FakeCuda *fake = nullptr;
@@ -266,11 +271,15 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
     EXPECT_TRUE(check(*executor).isOk());
   }
   // What stands behind the gate of a run that fails is let go.
-  fake->failLaunch = 7;
-  EXPECT_THAT(executor->measure(1).status().message(), HasSubstr("cannot launch kernel plus"));
+  Artifact one = sample();
+  one.commands.resize(1);
+  auto single = *Executor::create(device, one);
+  ASSERT_TRUE(single->setInput(0, std::as_bytes(std::span(x))).isOk());
+  fake->failLaunch = 3;
+  EXPECT_THAT(single->measure(2).status().message(), HasSubstr("cannot launch kernel plus"));
   EXPECT_EQ(fake->stuck, 0);
-  EXPECT_TRUE(executor->run().isOk());
-  EXPECT_TRUE(check(*executor).isOk());
+  EXPECT_TRUE(single->run().isOk());
+  single.reset();
   executor.reset();
   device.reset();
   // Two are the pool's.
@@ -285,6 +294,84 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
     }().code(), ErrorCode::OutOfMemory);
     expectNothingLeft();
   }
+}
+
+/// Three runs, one with another input, one with another output, one more; all are right, or the first failure.
+Status CudaDeviceTest::replayAll(std::function<void(int run)> after) {
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, sample()));
+  const std::vector<int32_t> x = input();
+  ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
+  for (int run = 0; run < 6; ++run) {
+    if (run == 3) {
+      ZYX_ASSIGN_OR_RETURN(auto other, runtime::Buffer::allocate(device->pool(), bytes));
+      ZYX_RETURN_IF_ERROR(other->write(std::as_bytes(std::span(x))));
+      ZYX_RETURN_IF_ERROR(executor->bindInput(0, other));
+    } else if (run == 4) {
+      ZYX_ASSIGN_OR_RETURN(auto other, runtime::Buffer::allocate(device->pool(), 16));
+      ZYX_RETURN_IF_ERROR(executor->bindOutput(1, other));
+    }
+    ZYX_RETURN_IF_ERROR(executor->run());
+    ZYX_RETURN_IF_ERROR(check(*executor));
+    after(run);
+  }
+  return Status::ok();
+}
+
+TEST_F(CudaDeviceTest, LaunchesCommandsAsGraphsThatAreChanged) {
+  // Without loops: three segments, one of which is the body of a loop of three passes. One copies to where it overlaps,
+  // and goes on one by one.
+  int graphs = 0, launches = 0, updates = 0;
+  Status status = replayAll([&](int run) {
+    launches = std::exchange(fake->graphLaunches, 0);
+    updates = std::exchange(fake->graphUpdates, 0);
+    graphs = fake->graphs;
+    // What a program does once is done one by one, the first pass of the loop too.
+    EXPECT_EQ(launches, run == 0 ? 2 : 4) << run;
+    // What is launched, and what it was made of.
+    EXPECT_EQ(graphs, run == 0 ? 2 : 4) << run;
+    // An input of one kernel; an output which a fill in two halves, a kernel and a copy write.
+    EXPECT_EQ(updates, run == 3 ? 1 : run == 4 ? 4 : 0) << run;
+    EXPECT_EQ(std::exchange(fake->launches, 0), 5);
+  });
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, GoesOnWithoutGraphs) {
+  int failures = 0;
+  for (int at = 1; at < 60; ++at) {
+    reset();
+    fake->failGraph = at;
+    Status status = replayAll([](int) {});
+    EXPECT_TRUE(status.isOk()) << at << ": " << status.toString();
+    failures += fake->failGraph == 0;
+    expectNothingLeft();
+  }
+  EXPECT_GT(failures, 30);
+  // A driver that has none.
+  reset();
+  fake->hasNoGraphs = true;
+  EXPECT_TRUE(replayAll([](int) {}).isOk());
+  EXPECT_EQ(fake->graphLaunches, 0);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, IsLostInGraphs) {
+  int losses = 0;
+  for (int at = 1; at < 120; at += 3) {
+    reset();
+    fake->loseAtWork = at;
+    Status status = replayAll([](int) {});
+    if (status.isOk())
+      continue;
+    ++losses;
+    EXPECT_EQ(status.code(), ErrorCode::DeviceLost) << status.toString();
+    EXPECT_EQ(fake->graphs, 0);
+    EXPECT_EQ(fake->modules, 0);
+    EXPECT_EQ(fake->contexts, 0);
+  }
+  EXPECT_GT(losses, 30);
 }
 
 TEST_F(CudaDeviceTest, CopiesMoreThanItStages) {
@@ -364,6 +451,7 @@ TEST_F(CudaDeviceTest, IsLostForGood) {
     EXPECT_EQ(fake->events, 0);
     EXPECT_EQ(fake->pinned, 0);
     EXPECT_EQ(fake->contexts, 0);
+    EXPECT_EQ(fake->graphs, 0);
   }
   EXPECT_GT(losses, 15);
 }

@@ -42,6 +42,7 @@ public:
   const CardFacts &facts() const { return itsFacts; }
   const Driver &api() const { return driver; }
   Stream stream() const { return mainStream; }
+  Context itsContext() const { return context; }
 
   /// Makes the calling thread one that may talk to the card; fails where it is lost.
   Status enter();

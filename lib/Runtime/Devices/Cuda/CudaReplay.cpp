@@ -3,10 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Cuda.h"
+#include "CudaGraph.h"
+
+#include "zyx/Base/Debug.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
+#include <optional>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -68,6 +74,11 @@ struct BoundMap {
   Address address = 0;
 };
 
+/// Fewer commands are handed over one by one.
+constexpr size_t fewestOfGraph = 2;
+/// How often a graph is made anew because buffers were bound for which it cannot be changed.
+constexpr int mostGraphs = 4;
+
 struct Step {
   enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
   /// Its first buffer in `values`.
@@ -83,10 +94,24 @@ struct Step {
   uint64_t size = 0;
   uint64_t pattern = 0;
   uint8_t patternSize = 1;
+  /// Of the graph that has it: one for most, none for what does nothing.
+  std::array<Node, 2> nodes = {};
+  /// Whether buffers were bound since it was put there.
+  bool isStale = false;
   // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
   size_t end = 0;
   int64_t trips = 0;
   bool hasCount = false, hasIndex = false;
+};
+
+/// Steps [from, to) among which there is no loop. From their second run on they are a graph.
+struct Segment {
+  size_t from = 0, to = 0;
+  std::optional<CudaGraph> graph;
+  /// Whether any of them is.
+  bool isStale = false;
+  bool hasRun = false;
+  int numGraphs = 0;
 };
 
 class CudaReplay : public Replay {
@@ -147,21 +172,32 @@ public:
       steps[i].parameter = parameters.size();
       for (size_t map = 0; map < steps[i].numMaps; ++map)
         parameters.push_back(&maps[steps[i].firstMap + map].made);
-      for (size_t value = steps[i].slot; value < end; ++value)
+      for (size_t value = steps[i].slot; value < end; ++value) {
         parameters.push_back(&values[value]);
+        owners.push_back(i);
+      }
     }
+    makeSegments();
   }
 
   ~CudaReplay() override {
     [[maybe_unused]] Status status = card->enter();
+    segments.clear();
     for (Event event : {begin, end})
       if (event)
         (void)card->api().eventDestroy(event);
   }
 
   void bind(uint32_t buffer, uint64_t handle) override {
-    for (const auto &[slot, offset] : uses[buffer])
+    for (const auto &[slot, offset] : uses[buffer]) {
+      if (values[slot] == handle + offset)
+        continue;
       values[slot] = handle + offset;
+      const size_t step = owners[slot];
+      steps[step].isStale = true;
+      if (segmentOf[step] != none)
+        segments[segmentOf[step]].isStale = true;
+    }
   }
 
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
@@ -247,10 +283,134 @@ private:
 
   size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
 
+  /// Parts and bodies of loops begin with segments and end with them.
+  void makeSegments() {
+    segmentOf.assign(steps.size(), none);
+    std::vector<bool> isBorder(steps.size() + 1);
+    isBorder[numInit] = true;
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (steps[i].kind == Step::Loop)
+        isBorder[i] = isBorder[i + 1] = isBorder[steps[i].end] = true;
+    for (size_t i = 0, to; i < steps.size(); i = to) {
+      to = i + 1;
+      if (steps[i].kind == Step::Loop)
+        continue;
+      while (to < steps.size() && !isBorder[to])
+        ++to;
+      if (to - i < fewestOfGraph)
+        continue;
+      for (size_t step = i; step < to; ++step)
+        segmentOf[step] = segments.size();
+      Segment &segment = segments.emplace_back();
+      segment.from = i;
+      segment.to = to;
+    }
+  }
+
   Status runSteps(size_t from, size_t to) {
-    for (size_t i = from; i < to; i = next(i))
+    for (size_t i = from; i < to;) {
+      if (times.empty() && segmentOf[i] != none) {
+        ZYX_RETURN_IF_ERROR(runSegment(segments[segmentOf[i]]));
+        i = segments[segmentOf[i]].to;
+        continue;
+      }
       ZYX_RETURN_IF_ERROR(steps[i].kind == Step::Loop ? runLoop(i) : runTimed(i));
+      i = next(i);
+    }
     return Status::ok();
+  }
+
+  Status runSegment(Segment &segment) {
+    // The first run loads the code of kernels, and is the only one of many programs.
+    if (std::exchange(segment.hasRun, true) && segment.numGraphs <= mostGraphs) {
+      // The driver takes many of its commands at once.
+      countBehindGate(1 + (segment.to - segment.from) / 8);
+      Result<bool> launched = launchGraph(segment);
+      if (launched ? *launched : launched.status().code() == ErrorCode::DeviceLost)
+        return launched.status();
+      // Nothing of it was handed over.
+      ZYX_DEBUG(Runtime, "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
+      segment.graph.reset();
+    }
+    for (size_t i = segment.from; i < segment.to; ++i)
+      ZYX_RETURN_IF_ERROR(runStep(steps[i]));
+    return Status::ok();
+  }
+
+  /// False where the commands are none of a graph's.
+  Result<bool> launchGraph(Segment &segment) {
+    for (size_t i = segment.from; i < segment.to && segment.graph && segment.isStale; ++i) {
+      if (!steps[i].isStale)
+        continue;
+      Result<bool> changed = putIntoGraph(*segment.graph, steps[i], true);
+      if (!changed && changed.status().code() == ErrorCode::DeviceLost)
+        return changed.status();
+      if (!changed || !*changed)
+        segment.graph.reset();
+    }
+    if (!segment.graph) {
+      if (++segment.numGraphs > mostGraphs)
+        return false;
+      segment.graph.emplace(*card);
+      for (size_t i = segment.from; i < segment.to; ++i) {
+        ZYX_ASSIGN_OR_RETURN(const bool added, putIntoGraph(*segment.graph, steps[i], false));
+        if (!added)
+          return false;
+      }
+      ZYX_RETURN_IF_ERROR(segment.graph->finish());
+    }
+    segment.isStale = false;
+    ZYX_RETURN_IF_ERROR(segment.graph->launch());
+    return true;
+  }
+
+  /// Adds what the step does, or changes its nodes to it; false for what no node does.
+  Result<bool> putIntoGraph(CudaGraph &graph, Step &step, bool isThere) {
+    size_t count = 0;
+    auto put = [&](const auto &command) {
+      Node &node = step.nodes[count++];
+      return isThere ? graph.update(node, command) : graph.add(command, node);
+    };
+    if (step.isEmpty || (step.kind != Step::Launch && step.size == 0)) {
+    } else if (step.kind == Step::Launch) {
+      for (size_t i = 0; i < step.numMaps; ++i)
+        ZYX_RETURN_IF_ERROR(update(maps[step.firstMap + i], *step.name));
+      KernelNode kernel;
+      kernel.function = step.function;
+      kernel.groups[0] = step.shape.groups;
+      kernel.threads[0] = step.shape.threads;
+      kernel.sharedBytes = step.sharedBytes;
+      kernel.parameters = parameters.data() + step.parameter;
+      ZYX_RETURN_IF_ERROR(put(kernel));
+    } else if (step.kind == Step::Copy) {
+      CopyNode copy;
+      copy.from.address = values[step.slot];
+      copy.to.address = values[step.slot + 1];
+      copy.width = copy.from.pitch = copy.to.pitch = step.size;
+      const bool isApart = copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
+      if (!isApart)
+        return false;
+      ZYX_RETURN_IF_ERROR(put(copy));
+    } else {
+      FillNode fill;
+      fill.address = values[step.slot];
+      fill.value = static_cast<unsigned>(step.pattern);
+      fill.elementBytes = std::min<unsigned>(step.patternSize, 4);
+      fill.width = step.size / fill.elementBytes;
+      const auto high = static_cast<unsigned>(step.pattern >> 32);
+      if (step.patternSize == 8 && fill.value != high) {
+        // Both halves as columns of rows of 8 bytes.
+        fill.pitch = 8;
+        fill.width = 1;
+        fill.height = step.size / 8;
+        ZYX_RETURN_IF_ERROR(put(fill));
+        fill.address += 4;
+        fill.value = high;
+      }
+      ZYX_RETURN_IF_ERROR(put(fill));
+    }
+    step.isStale = false;
+    return true;
   }
 
   Status runTimed(size_t i) {
@@ -291,9 +451,14 @@ private:
       gate->open();
   }
 
+  void countBehindGate(size_t commands) {
+    numBehindGate += commands;
+    if (numBehindGate >= mostBehindGate)
+      openGate();
+  }
+
   Status runStep(const Step &step) {
-    if (gate && ++numBehindGate == mostBehindGate)
-      gate->open();
+    countBehindGate(1);
     if (step.kind == Step::Launch) {
       if (step.isEmpty)
         return Status::ok();
@@ -375,6 +540,13 @@ private:
   std::vector<uint64_t> values;
   std::vector<BoundMap> maps;
   std::vector<void *> parameters;
+  /// The step of each value.
+  std::vector<size_t> owners;
+  static constexpr size_t none = SIZE_MAX;
+  /// Which do not move.
+  std::deque<Segment> segments;
+  /// Of each step; `none` of loops, and of those that are too few.
+  std::vector<size_t> segmentOf;
   /// For each buffer, the values that hold its address, and the byte offsets there.
   std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
   static constexpr const char *measuring = "measure commands";

@@ -25,6 +25,9 @@ using Function = struct FunctionTag *;
 using Stream = struct StreamTag *;
 using Event = struct EventTag *;
 using MemoryPoolHandle = struct MemoryPoolTag *;
+using Graph = struct GraphTag *;
+using GraphExec = struct GraphExecTag *;
+using Node = struct NodeTag *;
 
 /// Codes by their meaning to us; the numbers are the driver's.
 inline constexpr Code codeOutOfMemory = 2;
@@ -52,6 +55,35 @@ inline constexpr int tensorMapNotInterleaved = 0, tensorMapFillsZero = 0, tensor
 /// What the copy engine knows of a buffer, as the driver writes it.
 struct alignas(64) TensorMap {
   uint64_t words[16];
+};
+
+/// Commands of a graph, laid out as the driver reads them: its structs, those of kernels in their first version.
+struct KernelNode {
+  Function function = nullptr;
+  unsigned groups[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
+  unsigned sharedBytes = 0;
+  void **parameters = nullptr, **extra = nullptr;
+};
+inline constexpr int memoryOfDevice = 2;
+/// One end of a copy; of a box whose rows are one behind the other.
+struct CopyEnd {
+  size_t x = 0, y = 0, z = 0, level = 0;
+  int memory = memoryOfDevice;
+  void *host = nullptr;
+  Address address = 0;
+  void *array = nullptr, *reserved = nullptr;
+  size_t pitch = 0, rows = 1;
+};
+struct CopyNode {
+  CopyEnd from, to;
+  size_t width = 0, height = 1, depth = 1;
+};
+struct FillNode {
+  Address address = 0;
+  size_t pitch = 0;
+  unsigned value = 0, elementBytes = 4;
+  /// In elements.
+  size_t width = 0, height = 1;
 };
 
 /// X(member, symbol, parameters): every function returns a Code.
@@ -95,6 +127,17 @@ struct alignas(64) TensorMap {
   X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                 \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                   \
   X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                          \
+  X(graphCreate, cuGraphCreate, (Graph *, unsigned))                                                         \
+  X(graphDestroy, cuGraphDestroy, (Graph))                                                                   \
+  X(graphAddKernel, cuGraphAddKernelNode, (Node *, Graph, const Node *, size_t, const KernelNode *))         \
+  X(graphAddCopy, cuGraphAddMemcpyNode, (Node *, Graph, const Node *, size_t, const CopyNode *, Context))    \
+  X(graphAddFill, cuGraphAddMemsetNode, (Node *, Graph, const Node *, size_t, const FillNode *, Context))    \
+  X(graphInstantiate, cuGraphInstantiateWithFlags, (GraphExec *, Graph, unsigned long long))                 \
+  X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))                                                       \
+  X(graphSetKernel, cuGraphExecKernelNodeSetParams, (GraphExec, Node, const KernelNode *))                   \
+  X(graphSetCopy, cuGraphExecMemcpyNodeSetParams, (GraphExec, Node, const CopyNode *, Context))              \
+  X(graphSetFill, cuGraphExecMemsetNodeSetParams, (GraphExec, Node, const FillNode *, Context))              \
+  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                                                         \
   X(launch, cuLaunchKernel,                                                                                  \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
 

@@ -1,0 +1,127 @@
+"""Workloads of benchmarks/gpu.py that are whole programs: GPT-2 small, and chains of tiny kernels.
+
+The graphs are written here, by utils/graph_text.py; the functions of PyTorch run there.
+"""
+import math, os, sys
+
+WIDTH, LAYERS, HEADS, VOCABULARY = 768, 12, 12, 50257
+CHAIN = 100
+
+
+def graph_text():
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "utils"))
+    import graph_text
+    return graph_text.Graph()
+
+
+def weights(positions):
+    """Name, shape, mean and spread of each."""
+    found = [("wte", (VOCABULARY, WIDTH), 0, 0.02), ("wpe", (positions, WIDTH), 0, 0.02)]
+    for layer in [f"h{i}." for i in range(LAYERS)]:
+        for name, inputs, outputs in (("qkv", WIDTH, 3 * WIDTH), ("proj", WIDTH, WIDTH), ("up", WIDTH, 4 * WIDTH),
+                                      ("down", 4 * WIDTH, WIDTH)):
+            found += [(layer + name, (outputs, inputs), 0, 0.02), (layer + name + "_bias", (outputs,), 0, 0.02)]
+        for name in ("ln1", "ln2"):
+            found += [(layer + name, (WIDTH,), 1, 0.1), (layer + name + "_bias", (WIDTH,), 0, 0.02)]
+    return found + [("ln", (WIDTH,), 1, 0.1), ("ln_bias", (WIDTH,), 0, 0.02)]
+
+
+def gpt2(batch, positions, dtype):
+    """The logits of all positions. What is between kernels has `dtype`; sums, norms and curves are computed in f32."""
+    rows = batch * positions
+
+    def build():
+        g = graph_text()
+        tokens = g.argument("tokens", "i64", rows)
+        w = {name: g.parameter(name, dtype, *shape) for name, shape, _, _ in weights(positions)}
+
+        def wide(x):
+            return g.cast(x, "f32")
+
+        def linear(x, name):
+            return g.binary("add", g.contract(x, g.permute(w[name], 1, 0)), wide(w[name + "_bias"]))
+
+        def norm(x, name):
+            return g.cast(g.layer_norm(wide(x), wide(w[name]), wide(w[name + "_bias"])), dtype)
+
+        def heads(x, part):
+            x = g.pad(x, 0, [0, -part * WIDTH], [0, (part - 2) * WIDTH])
+            return g.permute(g.reshape(x, batch, positions, HEADS, WIDTH // HEADS), 0, 2, 1, 3)
+
+        def attention(q, k, v):
+            scores = g.binary("mul", g.contract(q, g.permute(k, 0, 1, 3, 2)), (WIDTH // HEADS) ** -0.5)
+            sees = g.binary("le", g.iota(3, "i32", *scores.shape), g.iota(2, "i32", *scores.shape))
+            never = g.op("constant dense<0xFF800000> : {result}", "f32", scores.shape)
+            p = g.softmax(g.select(sees, scores, never))
+            y = g.contract(p, wide(v))
+            return g.cast(g.reshape(g.permute(y, 0, 2, 1, 3), rows, WIDTH), dtype)
+
+        def add(x, y):
+            return g.cast(g.binary("add", wide(x), y), dtype)
+
+        places = g.reshape(g.expand(g.reshape(w["wpe"], 1, positions, WIDTH), batch, positions, WIDTH), rows, WIDTH)
+        x = add(g.gather(w["wte"], tokens, 0), wide(places))
+        for layer in [f"h{i}." for i in range(LAYERS)]:
+            qkv = g.cast(linear(norm(x, layer + "ln1"), layer + "qkv"), dtype)
+            x = add(x, linear(attention(*(heads(qkv, part) for part in range(3))), layer + "proj"))
+            hidden = g.cast(g.gelu_tanh(linear(norm(x, layer + "ln2"), layer + "up")), dtype)
+            x = add(x, linear(hidden, layer + "down"))
+        return g.text(g.cast(g.contract(norm(x, "ln"), g.permute(w["wte"], 1, 0)), dtype))
+
+    def data(torch, kind):
+        made = {"tokens": torch.randint(VOCABULARY, (rows,), device="cuda")}
+        for name, shape, mean, spread in weights(positions):
+            made[name] = (torch.randn(shape, device="cuda") * spread + mean).to(kind)
+        return made
+
+    def peer(torch, x):
+        f = torch.nn.functional
+        tokens, w = x[0], dict(zip([name for name, *_ in weights(positions)], x[1:]))
+
+        def linear(x, name):
+            return f.linear(x, w[name], w[name + "_bias"])
+
+        def norm(x, name):
+            return f.layer_norm(x, (WIDTH,), w[name], w[name + "_bias"])
+        x = w["wte"][tokens].view(batch, positions, WIDTH) + w["wpe"]
+        for layer in [f"h{i}." for i in range(LAYERS)]:
+            q, k, v = (part.view(batch, positions, HEADS, WIDTH // HEADS).transpose(1, 2)
+                       for part in linear(norm(x, layer + "ln1"), layer + "qkv").split(WIDTH, 2))
+            y = f.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, positions, WIDTH)
+            x = x + linear(y, layer + "proj")
+            x = x + linear(f.gelu(linear(norm(x, layer + "ln2"), layer + "up"), approximate="tanh"), layer + "down")
+        return f.linear(norm(x, "ln"), w["wte"]).view(rows, VOCABULARY)
+
+    def reference(torch, x):
+        return peer(torch, [x[0]] + [each.double() if dtype == "f32" else each.float() for each in x[1:]])
+    matrices = sum(math.prod(shape) for name, shape, _, _ in weights(positions) if len(shape) == 2 and name != "wpe")
+    return {"build": build, "data": data, "dtype": dtype, "peer": peer, "reference": reference, "compiled": dtype != "f32",
+            "wall": True, "flops": 2 * rows * matrices + 2 * LAYERS * batch * positions * positions * WIDTH,
+            "bound": {"f32": 1e-4, "bf16": 2e-2}[dtype]}
+
+
+def chain(kernels):
+    """x w w ..., of 16x16 each: as many kernels, each of which waits for the one before."""
+    def build():
+        g = graph_text()
+        x, w = g.argument("x", "f32", 16, 16), g.argument("w", "f32", 16, 16)
+        for _ in range(kernels):
+            x = g.contract(x, w)
+        return g.text(x)
+
+    def data(torch, kind):
+        return {"x": torch.randn(16, 16, device="cuda"), "w": torch.randn(16, 16, device="cuda") / 4}
+
+    def peer(torch, x):
+        y = x[0]
+        for _ in range(kernels):
+            y = y @ x[1]
+        return y
+    return {"build": build, "data": data, "dtype": "f32", "peer": peer, "compiled": False, "kernels": kernels,
+            "reference": lambda torch, x: peer(torch, [each.double() for each in x]),
+            "flops": 2 * 16 ** 3 * kernels, "bound": 1e-4}
+
+
+def workloads():
+    return {"gpt2-bf16-8x1024": gpt2(8, 1024, "bf16"), "gpt2-bf16-1x128": gpt2(1, 128, "bf16"),
+            "gpt2-f32-1x128": gpt2(1, 128, "f32"), f"replay-{CHAIN}": chain(CHAIN), "replay-1": chain(1)}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Runs kernels of all families under NVIDIA's compute-sanitizer.
+
+  utils/gpu-sanitize.py prepare BUILD FOLDER [--target=sm_90a] [--count=160]
+      Here: compiles the workloads of benchmarks/gpu.py in small sizes, and as many random graphs of zyx-smith.
+  FOLDER/gpu-sanitize.py check FOLDER [--tools=memcheck,racecheck,synccheck,initcheck] [--log=FOLDER]
+      There: runs all of them under each tool; exits with 1 where one reports something.
+  FOLDER/gpu-sanitize.py run FOLDER
+      There: runs them, and prints how many kernels that were.
+
+Nothing is compiled there. Results are not compared: the conformance suite does that.
+"""
+import array, concurrent.futures, ctypes, glob, os, random, re, shutil, subprocess, sys, time
+
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+# Here.
+
+def sources():
+    """Name and text of the families' graphs, in sizes that have edges and take little time."""
+    sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
+    import gpu
+    made = {}
+    for dtype in ("bf16", "f16"):
+        for layout in ("NN", "NT", "TN", "TT"):
+            for m, n, k in ((256, 512, 320), (200, 264, 136), (8, 512, 1024), (512, 24, 264)):
+                made[f"gemm-{dtype}-{m}x{n}x{k}-{layout}"] = gpu.gemm(layout, m, n, k, dtype)
+    for dtype in ("f32", "f64", "bf16"):
+        made[f"gemm-{dtype}-odd"] = gpu.gemm("NN", 67, 33, 129, dtype)
+    made["gemm-out-f32"] = gpu.gemm("NT", 256, 256, 256, out="f32")
+    made["gemm-batches"] = gpu.gemm("NT", 128, 192, 64, batch=(3,))
+    made["gemm-gelu"] = gpu.gemm("NT", 256, 384, 128, epilogue="gelu")
+    for dtype in ("f32", "bf16"):
+        for shape in ((64, 1024), (33, 200), (5, 8192), (3, 40000)):
+            size = "x".join(map(str, shape))
+            for kind in ("softmax", "layer-norm", "rms-norm", "sum-rows", "sum-columns", "sum-all"):
+                made[f"{kind}-{dtype}-{size}"] = gpu.rowwise(kind, shape, dtype)
+            for kind in ("copy", "chain", "transpose"):
+                made[f"{kind}-{dtype}-{size}"] = gpu.pointwise(kind, shape, dtype)
+    made["cast-down"] = gpu.pointwise("cast-down", (33, 200), "f32")
+    made["cast-up"] = gpu.pointwise("cast-up", (33, 200), "bf16")
+    if hasattr(gpu, "attention"):
+        for features in (64, 128):
+            for rows in (256, 200):
+                for causal in (False, True):
+                    made[f"attention-{rows}x{features}{'-causal' if causal else ''}"] = \
+                        gpu.attention(2, 4, rows, features, causal)
+        made["attention-grouped"] = gpu.attention(1, 4, 256, 64, True, groups=2)
+    if hasattr(gpu, "conv"):
+        for window, stride in ((1, 1), (3, 1), (3, 2)):
+            made[f"conv-{window}-{stride}"] = gpu.conv(2, 14, 64, 72, window, stride)
+    return {name: work["build"]() for name, work in made.items()}
+
+
+def prepare(build, folder, target, count):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    compiler, smith = (os.path.join(build, "bin", name) for name in ("zyx-compile", "zyx-smith"))
+    texts = sources()
+
+    def compiled(name):
+        text = texts.get(name)
+        if text is None:
+            text = subprocess.run([smith, "--print", f"--seed={name.split('-')[1]}"], check=True, capture_output=True,
+                                  text=True).stdout
+        path = os.path.join(folder, name)
+        with open(path + ".mlir", "w") as file:
+            file.write(text)
+        done = subprocess.run([compiler, path + ".mlir", f"--target={target}", "-o", path + ".zyxa"], capture_output=True,
+                              text=True)
+        os.remove(path + ".mlir")
+        return f"{name}: {done.stderr.strip()}" if done.returncode else ""
+    names = [*texts, *(f"seed-{seed}" for seed in range(1, count + 1))]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        refused = [text for text in pool.map(compiled, names) if text]
+    print("\n".join(refused))
+    print(f"{len(names) - len(refused)} programs, {len(refused)} refused")
+    runtime = os.path.join(folder, "libZyxRuntime.so")
+    subprocess.run(["strip", "-o", runtime, os.path.realpath(os.path.join(build, "lib", "libZyxRuntime.so"))], check=True)
+    shutil.copy(os.path.abspath(__file__), folder)
+
+
+# There.
+
+class Info(ctypes.Structure):
+    """zyx_executor_info."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("entry", ctypes.c_char_p), ("target", ctypes.c_char_p)] + [
+        (name, ctypes.c_size_t) for name in ("inputs", "outputs", "kernels", "launches", "arena", "constants", "pool", "most")]
+
+
+class Tensor(ctypes.Structure):
+    """zyx_tensor_info."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("dtype", ctypes.c_int),
+                ("rank", ctypes.c_size_t), ("dims", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+def values(tensor, draw):
+    """Zeros and ones for integers, which are indices too; small numbers for the others."""
+    codes = {11: "f", 12: "d", 2: "h", 3: "i", 4: "q", 6: "H", 7: "I", 8: "Q"}
+    code = codes.get(tensor.dtype, "B")
+    count = tensor.bytes // array.array(code).itemsize
+    if tensor.dtype in (11, 12):
+        return array.array(code, [draw.uniform(-2, 2) for _ in range(min(count, 4096))] * (count // 4096 + 1))[:count]
+    if tensor.dtype in (9, 10):
+        # 1 and 0.5, as f16 or bf16.
+        pair = (0x3C00, 0x3800) if tensor.dtype == 9 else (0x3F80, 0x3F00)
+        return array.array("H", [draw.choice(pair) for _ in range(tensor.bytes // 2)])
+    return array.array(code, [draw.randrange(2) for _ in range(count)])
+
+
+def run(folder):
+    lib = ctypes.CDLL(os.path.join(folder, "libZyxRuntime.so"))
+    lib.zyx_error_get_message.restype = ctypes.c_char_p
+
+    def call(name, *arguments):
+        function = getattr(lib, name)
+        function.restype = ctypes.c_void_p
+        error = function(*arguments)
+        if error:
+            raise RuntimeError(lib.zyx_error_get_message(ctypes.c_void_p(error)).decode())
+    device = ctypes.c_void_p()
+    call("zyx_device_create", b"cuda", None, ctypes.byref(device))
+    paths, kernels = sorted(glob.glob(os.path.join(folder, "*.zyxa"))), 0
+    for path in paths:
+        draw, executor, info = random.Random(path), ctypes.c_void_p(), Info(ctypes.sizeof(Info))
+        call("zyx_executor_load_file", device, path.encode(), ctypes.byref(executor))
+        call("zyx_executor_get_info", executor, ctypes.byref(info))
+        kernels += info.kernels
+        for i in range(info.inputs):
+            tensor = Tensor(ctypes.sizeof(Tensor))
+            call("zyx_executor_get_input", executor, ctypes.c_size_t(i), ctypes.byref(tensor))
+            data = values(tensor, draw).tobytes()
+            call("zyx_executor_set_input", executor, ctypes.c_size_t(i), data, ctypes.c_size_t(len(data)))
+        # From the second run on commands are graphs.
+        for _ in range(2):
+            try:
+                call("zyx_executor_run", executor)
+            except RuntimeError as failure:
+                print(f"{os.path.basename(path)}: {failure}", flush=True)
+                raise
+        lib.zyx_executor_release(executor)
+    lib.zyx_device_release(device)
+    print(f"{len(paths)} programs, {kernels} kernels")
+
+
+def check(folder, tools, logs):
+    program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    good = True
+    for tool in tools:
+        begin = time.monotonic()
+        done = subprocess.run([program, "--tool", tool, sys.executable, os.path.abspath(__file__), "run", folder],
+                              capture_output=True, text=True)
+        text = done.stdout + done.stderr
+        if logs:
+            with open(os.path.join(logs, tool + ".log"), "w") as file:
+                file.write(text[:1 << 22])
+        ran = re.findall(r"^\d+ programs, \d+ kernels$", text, re.M)
+        found = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", text)
+        clean = bool(ran) and bool(found) and all(re.search(r"SUMMARY: 0 ", line) for line in found)
+        good &= clean
+        print(f"{tool}: {ran[0] if ran else 'did not end'}; {'; '.join(found) or text.strip()[-300:]}; "
+              f"{time.monotonic() - begin:.0f} s", flush=True)
+    return 0 if good else 1
+
+
+def main(arguments):
+    options = dict(a[2:].partition("=")[::2] for a in arguments if a.startswith("--"))
+    words = [a for a in arguments if not a.startswith("--")]
+    if words[:1] == ["prepare"] and len(words) == 3:
+        prepare(words[1], words[2], options.get("target", "sm_90a"), int(options.get("count", 160)))
+    elif words[:1] == ["run"] and len(words) == 2:
+        run(words[1])
+    elif words[:1] == ["check"] and len(words) == 2:
+        sys.exit(check(words[1], options.get("tools", ",".join(TOOLS)).split(","), options.get("log")))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
