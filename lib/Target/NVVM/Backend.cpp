@@ -16,7 +16,12 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -50,6 +55,32 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
 /// Masked accesses become branches, which the scalariser would leave alone.
 constexpr const char *scalarisingPasses =
     "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
+
+/// Of the largest of three numbers, which is one instruction on Hopper, ptxas of CUDA 13.0 leaves out that the one in the
+/// middle is negated. What it does not take for a negation it computes: -x is ~(x - 1), which LLVM would make one again.
+void hideNegations(llvm::Module &module) {
+  auto *word = llvm::Type::getInt32Ty(module.getContext()), *half = llvm::Type::getInt16Ty(module.getContext());
+  auto makeNegation = [](llvm::Type *type, const char *text, const char *registers) {
+    return llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), text, registers, /*hasSideEffects=*/false);
+  };
+  auto *negateWord = makeNegation(word, "add.s32 $0, $1, -1; not.b32 $0, $0;", "=r,r");
+  auto *negateHalf = makeNegation(half, "add.s16 $0, $1, -1; not.b16 $0, $0;", "=h,h");
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *extreme = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
+      if (!extreme || !extreme->getType()->isIntegerTy() || extreme->getType()->getIntegerBitWidth() > 32)
+        continue;
+      llvm::IRBuilder<> builder(extreme);
+      for (llvm::Use &operand : extreme->args()) {
+        llvm::Value *x = nullptr;
+        if (!llvm::PatternMatch::match(operand.get(), llvm::PatternMatch::m_Neg(llvm::PatternMatch::m_Value(x))))
+          continue;
+        const bool isWord = x->getType()->getIntegerBitWidth() > 16;
+        x = builder.CreateCall(isWord ? negateWord : negateHalf, {builder.CreateSExtOrTrunc(x, isWord ? word : half)});
+        operand.set(builder.CreateSExtOrTrunc(x, extreme->getType()));
+      }
+    }
+}
 
 } // namespace
 
@@ -88,6 +119,7 @@ std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
   }
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   passes.run(*module, analyses.modules);
+  hideNegations(*module);
 
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);

@@ -3,6 +3,8 @@
 // RUN: zyx-compile %s --entry=cast --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=CAST
 // RUN: zyx-compile %s --entry=rows --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=ROWS
 // RUN: zyx-compile %s --entry=shift --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=SHIFT
+// RUN: zyx-compile %s --entry=negated --target=sm_90a --stop-after=target | FileCheck %s --check-prefix=NEGATED
+// RUN: zyx-compile %s --entry=negated --target=cuda --stop-after=target | FileCheck %s --check-prefix=NEGATED
 // RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
 
 // 16 bytes at a time, past the coherent cache; nothing is contracted.
@@ -56,4 +58,22 @@ func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
 func.func @shift(%x: tensor<4096xi64>, %y: tensor<4096xi64>) -> tensor<4096xi64> {
   %z = graph.binary shl %x, %y : tensor<4096xi64>
   return %z : tensor<4096xi64>
+}
+
+// ptxas would lose negations in front of max.
+// NEGATED: .entry negated_0(
+// NEGATED-NOT: neg.s
+// NEGATED: add.s32 [[X:%r[0-9]+]], %r{{[0-9]+}}, -1; not.b32 [[X]], [[X]];
+// NEGATED-NOT: neg.s
+// NEGATED: max.s32
+// NEGATED: .entry negated_1(
+// NEGATED: add.s16 [[X:%rs[0-9]+]], %rs{{[0-9]+}}, -1; not.b16 [[X]], [[X]];
+// NEGATED-NOT: neg.s
+// NEGATED: min.s16
+func.func @negated(%x: tensor<7x64x2xi32>, %y: tensor<7x48x2xi8>) -> (tensor<64xi32>, tensor<48xi8>) {
+  %0 = graph.unary neg %x : tensor<7x64x2xi32>
+  %1 = graph.reduce max %0 dims = [0, 2] : tensor<7x64x2xi32> -> tensor<64xi32>
+  %2 = graph.unary neg %y : tensor<7x48x2xi8>
+  %3 = graph.reduce min %2 dims = [0, 2] : tensor<7x48x2xi8> -> tensor<48xi8>
+  return %1, %3 : tensor<64xi32>, tensor<48xi8>
 }
