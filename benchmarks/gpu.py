@@ -6,8 +6,9 @@
   gpu.py run FOLDER [--seconds=0.3] [--only=TEXT,...] [--no-compile] [--mode=MODE] [--results=FILE]
       There: checks each result, times zyx and the peers in turn, prints the table, writes FILE (JSON).
       MODE is torch.compile's, "max-autotune-no-cudagraphs" if none is given.
-  benchmarks/gpu.py update FILE
-      Here: writes the section of docs/performance.md, and keeps FILE in benchmarks/results.
+  benchmarks/gpu.py update FILE...
+      Here: writes the section of docs/performance.md, and keeps the record in benchmarks/results. Of several files
+      the rows of a later one take the place of those of the same names.
 
 Times are of the device, and all contenders' are taken in the same way: events around one run, each on its own stream,
 which is held until the host has handed over the whole run: zyx's by a word that it waits for
@@ -463,16 +464,25 @@ def line(row, record):
         " | ".join(peers) + " |"
 
 
-def update(path):
-    with open(path) as file:
-        record = json.load(file)
+def update(paths):
+    record, rows = {}, {}
+    for path in paths:
+        with open(path) as file:
+            record = json.load(file)
+        for row in record["rows"]:
+            rows[row["name"]] = {"commit": record["commit"], **row}
+    # In the order of the list, and what is listed no more behind it.
+    order = [name for name in workloads() if name in rows]
+    record["rows"] = [rows[name] for name in order + [name for name in rows if name not in order]]
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folder = os.path.join(root, "benchmarks", "results", f"{record['date']}-h100-gpu")
     os.makedirs(folder, exist_ok=True)
-    shutil.copy(path, os.path.join(folder, "gpu.json"))
+    with open(os.path.join(folder, "gpu.json"), "w") as file:
+        json.dump(record, file, indent=1)
+    commits = ", ".join(dict.fromkeys(row["commit"] for row in record["rows"]))
     rows = [line(row, record) for row in record["rows"]]
     section = "\n".join([
-        BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {record['commit']}; {record['date']}. "
+        BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {commits}; {record['date']}. "
         f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s. torch.compile's mode is {record['mode']}.", "",
         "| workload | zyx, us (quartiles) | rate | error | compile, s | PyTorch, us (ratio) | torch.compile, us (ratio) | "
         "its graph, us (ratio) |", "|---|---|---|---|---|---|---|---|",
@@ -495,8 +505,8 @@ def main(arguments):
     elif words[:1] == ["run"] and len(words) == 2:
         mode = None if "no-compile" in options else options.get("mode", "max-autotune-no-cudagraphs")
         run(words[1], chosen, float(options.get("seconds", 0.3)), mode, options.get("results"))
-    elif words[:1] == ["update"] and len(words) == 2:
-        update(words[1])
+    elif words[:1] == ["update"] and len(words) > 1:
+        update(words[1:])
     else:
         sys.exit(__doc__)
 
