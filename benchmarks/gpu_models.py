@@ -53,8 +53,8 @@ def gpt2(batch, positions, dtype):
             sees = g.binary("le", g.iota(3, "i32", *scores.shape), g.iota(2, "i32", *scores.shape))
             never = g.op("constant dense<0xFF800000> : {result}", "f32", scores.shape)
             p = g.softmax(g.select(sees, scores, never))
-            y = g.contract(p, wide(v))
-            return g.cast(g.reshape(g.permute(y, 0, 2, 1, 3), rows, WIDTH), dtype)
+            y = g.cast(g.contract(p, wide(v)), dtype)
+            return g.reshape(g.permute(y, 0, 2, 1, 3), rows, WIDTH)
 
         def add(x, y):
             return g.cast(g.binary("add", wide(x), y), dtype)

@@ -248,6 +248,39 @@ static void sinkReshape(Operation *op) {
       ReshapeOp::create(builder, chosen.getLoc(), op->getResult(0).getType(), computed));
 }
 
+/// Whether a reshape makes one dimension of several that the permute in front of it has put side by side.
+static bool joinsPermuted(ReshapeOp reshape, PermuteOp permute) {
+  ArrayRef<int64_t> from = typeOf(reshape.getX()).getShape(), to = typeOf(reshape).getShape(), order = permute.getOrder();
+  size_t dim = 0;
+  for (int64_t extent : to) {
+    std::optional<int64_t> last;
+    int64_t product = 1;
+    for (; dim < from.size() && product < extent; product *= from[dim++]) {
+      if (from[dim] == 1)
+        continue;
+      if (last && order[dim] != *last + 1)
+        return true;
+      last = order[dim];
+    }
+    if (product != extent)
+      return false;
+  }
+  return false;
+}
+
+/// What a product reads is cast to its narrow type in the order in which it is read, so that it lies in memory like that.
+static void castInOrder(CastOp op) {
+  auto reshape = op->getOperand(0).getDefiningOp<ReshapeOp>();
+  auto permute = reshape ? reshape.getX().getDefiningOp<PermuteOp>() : PermuteOp();
+  auto narrow = permute ? permute.getX().getDefiningOp<CastOp>() : CastOp();
+  if (!narrow || !widensTerms(op) || !reshape->hasOneUse() || !permute->hasOneUse() || !narrow->hasOneUse() ||
+      !joinsPermuted(reshape, permute))
+    return;
+  OpBuilder builder(permute);
+  Value moved = applyView(builder, permute, narrow->getOperand(0));
+  permute.getResult().replaceAllUsesWith(cloneWithOperands(builder, narrow, moved));
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions of reductions
 //===----------------------------------------------------------------------===//
@@ -323,6 +356,8 @@ void zyx::search::normalizeViews(Block &block) {
       hoistExpand(&op);
       if (!op.use_empty())
         sinkReshape(&op);
+      if (auto cast = dyn_cast<CastOp>(op); cast && !cast->use_empty())
+        castInOrder(cast);
     }
   }
   eraseUnused(block);

@@ -140,6 +140,40 @@ func.func @factors_behind_reshape(%x: tensor<2x3x4x5xf32>, %w: tensor<2x12xf32>)
   return %5, %7 : tensor<2xf32>, tensor<2x12xf32>
 }
 
+// What a product reads lies in memory as it is read, where no strides say how.
+// CHECK-LABEL: func.func @heads
+// CHECK: %[[S:.*]] = graph.reduce add
+// CHECK-NEXT: %[[P:.*]] = graph.permute %[[S]] order = [1, 0, 2] : tensor<3x2x4xf32> -> tensor<2x3x4xf32>
+// CHECK-NEXT: %[[N:.*]] = graph.cast %[[P]] : tensor<2x3x4xf32> -> tensor<2x3x4xbf16>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[N]] : tensor<2x3x4xbf16> -> tensor<2x12xbf16>
+// CHECK-NEXT: graph.cast %[[R]] : tensor<2x12xbf16> -> tensor<2x12xf32>
+func.func @heads(%x: tensor<3x2x4x5xf32>, %w: tensor<2x12xf32>) -> tensor<2xf32> {
+  %0 = graph.reduce add %x dims = [3] : tensor<3x2x4x5xf32> -> tensor<3x2x4xf32>
+  %1 = graph.cast %0 : tensor<3x2x4xf32> -> tensor<3x2x4xbf16>
+  %2 = graph.permute %1 order = [1, 0, 2] : tensor<3x2x4xbf16> -> tensor<2x3x4xbf16>
+  %3 = graph.reshape %2 : tensor<2x3x4xbf16> -> tensor<2x12xbf16>
+  %4 = graph.cast %3 : tensor<2x12xbf16> -> tensor<2x12xf32>
+  %5 = graph.binary mul %4, %w : tensor<2x12xf32>
+  %6 = graph.reduce add %5 dims = [1] : tensor<2x12xf32> -> tensor<2xf32>
+  return %6 : tensor<2xf32>
+}
+
+// Where strides say it, nothing is moved.
+// CHECK-LABEL: func.func @columns
+// CHECK: graph.reduce add
+// CHECK-NEXT: graph.cast {{.*}} : tensor<12x1x2xf32> -> tensor<12x1x2xbf16>
+// CHECK-NEXT: graph.permute
+func.func @columns(%x: tensor<12x1x2x5xf32>, %w: tensor<2x12xf32>) -> tensor<2xf32> {
+  %0 = graph.reduce add %x dims = [3] : tensor<12x1x2x5xf32> -> tensor<12x1x2xf32>
+  %1 = graph.cast %0 : tensor<12x1x2xf32> -> tensor<12x1x2xbf16>
+  %2 = graph.permute %1 order = [2, 1, 0] : tensor<12x1x2xbf16> -> tensor<2x1x12xbf16>
+  %3 = graph.reshape %2 : tensor<2x1x12xbf16> -> tensor<2x12xbf16>
+  %4 = graph.cast %3 : tensor<2x12xbf16> -> tensor<2x12xf32>
+  %5 = graph.binary mul %4, %w : tensor<2x12xf32>
+  %6 = graph.reduce add %5 dims = [1] : tensor<2x12xf32> -> tensor<2xf32>
+  return %6 : tensor<2xf32>
+}
+
 // CHECK-LABEL: func.func @sums_of_sums
 // CHECK-NEXT: graph.reduce add %arg0 dims = [0, 1, 3] : tensor<2x3x4x5xf32> -> tensor<4xf32>
 // CHECK-NEXT: %[[H:.*]] = graph.reduce add %arg1 dims = [1]
