@@ -135,6 +135,57 @@ def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None):
             "bound": {"f32": 1e-5}.get(out or dtype, 8e-3)}
 
 
+def conv(n, size, channels, outputs, window, stride, dtype="bf16", layout="NHWC", relu=False):
+    """Of square images and windows, with a padding that keeps the size at a stride of 1."""
+    last = layout == "NHWC"
+    pad = (window - 1) // 2
+    count = (size + 2 * pad - window) // stride + 1
+
+    def build():
+        t = Text()
+        x = t.input((n, size, size, channels) if last else (n, channels, size, size), dtype)
+        f = t.input((outputs, window, window, channels) if last else (outputs, channels, window, window), dtype)
+        dims = [1, 2] if last else [2, 3]
+        if pad:
+            low = [pad if d in dims else 0 for d in range(4)]
+            zero = t.op(f"constant dense<0.0> : tensor<{dtype}>", (), dtype)
+            padded = tuple(e + 2 * l for e, l in zip(x[1], low))
+            x = t.op(f"pad {x[0]}, {zero[0]} low = {low} high = {low} interior = [0, 0, 0, 0] : {t.t(x)} -> "
+                     f"{t.type(padded, dtype)}", padded, dtype)
+        shape = tuple(count if d in dims else e for d, e in enumerate(x[1])) + (window, window)
+        w = t.op(f"window {x[0]} dims = {dims} size = [{window}, {window}] stride = [{stride}, {stride}] "
+                 f"dilation = [1, 1] : {t.t(x)} -> {t.type(shape, dtype)}", shape, dtype)
+        inner = (window, window, channels)
+        left = t.permute(w, [0, 1, 2, 4, 5, 3] if last else [0, 2, 3, 4, 5, 1])
+        right = f if last else t.permute(f, [0, 2, 3, 1])
+        place, where = ((n, count, count, outputs), 3) if last else ((n, outputs, count, count), 1)
+        left = t.reshape(left, left[1][:where] + (1,) + left[1][where:])
+        right = t.reshape(right, tuple(e if d == where else 1 for d, e in enumerate(place)) + inner)
+        both = [t.cast(t.expand(v, place + inner), "f32") for v in (left, right)]
+        product = t.binary("mul", *both)
+        y = t.op(f"reduce add {product[0]} dims = [4, 5, 6] : {t.t(product)} -> {t.type(place, 'f32')}", place, "f32")
+        if relu:
+            bias = t.reshape(t.cast(t.input((outputs,), dtype), "f32"), tuple(e if d == where else 1 for d, e in enumerate(place)))
+            y = t.binary("add", y, t.expand(bias, place))
+            y = t.binary("max", y, t.number(0.0, place, "f32"))
+        return t.function(t.cast(y, dtype))
+
+    def prepare(torch, x):
+        # As views with channels first, which is how PyTorch names dimensions of tensors with channels last too.
+        return [v.permute(0, 3, 1, 2) if last and v.dim() == 4 else v for v in x]
+
+    def peer(torch, x):
+        v = prepare(torch, x)
+        y = torch.nn.functional.conv2d(v[0], v[1], v[2] if relu else None, stride=stride, padding=pad)
+        y = torch.relu(y) if relu else y
+        return y.permute(0, 2, 3, 1) if last else y
+
+    def reference(torch, x):
+        return peer(torch, [each.double() for each in x])
+    return {"build": build, "peer": peer, "reference": reference, "compiled": relu, "bound": 8e-3,
+            "flops": 2 * n * count * count * outputs * window * window * channels}
+
+
 def rowwise(kind, shape, dtype):
     def build():
         t = Text()
@@ -219,6 +270,16 @@ def workloads():
     for m in (1, 8, 16, 64):
         for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336)):
             all[f"linear-bf16-{m}x{n}x{k}"] = gemm("NT", m, n, k)
+    for size, channels, outputs, window, stride in ((56, 64, 64, 3, 1), (28, 128, 128, 3, 1), (14, 256, 256, 3, 1),
+                                                    (7, 512, 512, 3, 1), (56, 64, 256, 1, 1), (56, 128, 128, 3, 2),
+                                                    (56, 256, 512, 1, 2), (224, 3, 64, 7, 2)):
+        step = f"-by-{stride}" if stride > 1 else ""
+        all[f"conv-bf16-32x{size}x{size}x{channels}-{outputs}-{window}x{window}{step}"] = \
+            conv(32, size, channels, outputs, window, stride)
+    all["conv-f16-32x28x28x128-128-3x3"] = conv(32, 28, 128, 128, 3, 1, "f16")
+    all["conv-relu-bf16-32x14x14x256-256-3x3"] = conv(32, 14, 256, 256, 3, 1, relu=True)
+    for size, channels in ((56, 64), (14, 256)):
+        all[f"conv-first-bf16-32x{channels}x{size}x{size}-{channels}-3x3"] = conv(32, size, channels, channels, 3, 1, layout="NCHW")
     shape = (8192, 8192)
     for dtype in ("f32", "bf16"):
         for kind in ("copy", "chain", "transpose"):
@@ -332,6 +393,8 @@ def run(folder, chosen, seconds, mode, results):
     with open(os.path.join(folder, "manifest.json")) as file:
         manifest = json.load(file)
     runtime = Runtime(folder)
+    # Of the algorithms for a convolution, the fastest.
+    torch.backends.cudnn.benchmark = True
     properties = torch.cuda.get_device_properties(0)
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,power.draw", "--format=csv,noheader"],
                             capture_output=True, text=True).stdout.strip()
@@ -453,8 +516,8 @@ def line(row, record):
             return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | | |"
     if row.get("wrong"):
         return f"| {name} | wrong: error {row['error']:.1e} | | | | | | |"
-    isProduct = "gemm" in name or "linear" in name or "gpt2" in name
-    rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
+    isProduct = any(kind in name for kind in ("gemm", "linear", "gpt2", "conv"))
+    rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name or "conv" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
         f"{row['rate']:.2f} TB/s, {row['rate'] * 1e6 / record['copy_bytes_per_us']:.2f} of copy"
     if "kernels" in row:
         rate = f"{row['kernel_us']:.2f} us a kernel, {row['host_us']:.2f} us of the host a run"

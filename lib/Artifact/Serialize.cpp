@@ -74,7 +74,7 @@ template <typename T> void putNumbers(ByteWriter &to, const std::vector<T> &numb
     if constexpr (sizeof(T) == 8)
       to.u64(number);
     else
-      to.u32(number);
+      to.u32(static_cast<uint32_t>(number));
   }
 }
 
@@ -84,7 +84,7 @@ template <typename T> void getNumbers(ByteReader &from, std::vector<T> &numbers,
     if constexpr (sizeof(T) == 8)
       number = from.u64(what);
     else
-      number = from.u32(what);
+      number = static_cast<T>(from.u32(what));
   }
 }
 
@@ -96,6 +96,9 @@ void put(ByteWriter &to, const TensorMap &map) {
   putNumbers(to, map.strides);
   putNumbers(to, map.box);
   to.u32(map.swizzle);
+  putNumbers(to, map.low);
+  putNumbers(to, map.high);
+  putNumbers(to, map.steps);
 }
 
 Status get(ByteReader &from, TensorMap &map) {
@@ -106,6 +109,9 @@ Status get(ByteReader &from, TensorMap &map) {
   getNumbers(from, map.strides, "strides of a tensor map");
   getNumbers(from, map.box, "box of a tensor map");
   map.swizzle = from.u32("swizzle of a tensor map");
+  getNumbers(from, map.low, "pixels of a tensor map");
+  getNumbers(from, map.high, "pixels of a tensor map");
+  getNumbers(from, map.steps, "pixels of a tensor map");
   return Status::ok();
 }
 
@@ -140,7 +146,7 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.stackBytes = from.u64("kernel stack");
   kernel.groupThreads = from.u32("kernel threads");
   kernel.sharedBytes = from.u32("kernel shared memory");
-  kernel.tensorMaps.resize(from.count("tensor maps", 44));
+  kernel.tensorMaps.resize(from.count("tensor maps", 68));
   for (TensorMap &map : kernel.tensorMaps)
     ZYX_RETURN_IF_ERROR(get(from, map));
   return Status::ok();

@@ -48,8 +48,10 @@ public:
         if (map.buffer >= artifact.kernels[i].numBuffers)
           return bad(where, "has a tensor map of buffer " + number(map.buffer) + " of " +
                                 number(artifact.kernels[i].numBuffers));
-        if (rank == 0 || rank > maxTensorMapRank || map.strides.size() + 1 != rank || map.box.size() != rank ||
-            !isSize || !isSwizzle)
+        const size_t positions = map.low.size();
+        const bool isForm = positions == 0 ? map.box.size() == rank : map.box.size() == 2 && positions + 2 == rank;
+        if (rank == 0 || rank > maxTensorMapRank || map.strides.size() + 1 != rank || !isForm ||
+            map.high.size() != positions || map.steps.size() != positions || !isSize || !isSwizzle)
           return bad(where, "has a tensor map of an unknown form");
       }
     }

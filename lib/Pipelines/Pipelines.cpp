@@ -64,6 +64,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
   else if (options.optimise) {
+    if (options.target.hasTensorTiles)
+      passes.addPass(schedule::createLayOutFactorsPass());
     passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
     if (!options.target.isGpu())
       passes.addPass(schedule::createPackWeightsPass());

@@ -63,7 +63,7 @@ TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::Tar
     // What does not run along the contraction lies in panels of 64 columns.
     if (tile.columns % 64 != 0 && !dot->rhs.alongDepth)
       continue;
-    double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), axes.extent(dot->k), batches, target);
+    double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), dot->depth, batches, target);
     if (!best || cost < least) {
       best = &tile;
       least = cost;

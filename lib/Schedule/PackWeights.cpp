@@ -2,9 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Weights.h"
+
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Panels.h"
-#include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Schedule/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,7 +41,6 @@ public:
 
 private:
   std::optional<RightFactor> find();
-  bool readWeights(ArrayRef<zyx::plan::LaunchOp> launches, unsigned argument) const;
   bool choosePiece(RightFactor &factor);
   bool missed(StringRef reason);
   std::optional<GridStepAttr> cutRows(const RightFactor &factor, GridStepAttr grid, int64_t columns);
@@ -103,19 +103,6 @@ bool WeightPacker::missed(StringRef reason) {
   remark::missed(func.getLoc(), remark::RemarkOpts::name("PackWeights").category("zyx-schedule"))
       << func.getName() << ": its right factor is packed in each run: " << reason;
   return false;
-}
-
-/// Whether all launches read weights there, or what is made of them.
-bool WeightPacker::readWeights(ArrayRef<zyx::plan::LaunchOp> launches, unsigned at) const {
-  return !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
-    if (launch->getParentOfType<zyx::plan::InitOp>() || at >= launch.getIns().size())
-      return false;
-    Value weight = launch.getIns()[at];
-    if (auto alloc = weight.getDefiningOp<zyx::plan::AllocOp>())
-      return alloc.getKept();
-    auto argument = dyn_cast<BlockArgument>(weight);
-    return argument && launch->getParentOfType<zyx::plan::FuncOp>().isWeight(argument.getArgNumber());
-  });
 }
 
 /// All pieces have one size: that of the blocking, or the next smaller one that divides the contraction.
@@ -252,7 +239,7 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
 /// Where all launches read weights, or what is made of them, a kernel of the init packs these.
 bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
   std::optional<RightFactor> factor = find();
-  if (!factor || !readWeights(launches, factor->argument))
+  if (!factor || !zyx::schedule::readWeights(launches, factor->argument))
     return false;
   if (!choosePiece(*factor))
     return missed("its " + std::to_string(factor->panels.depth) +
@@ -286,13 +273,7 @@ bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
     Value weight = launch.getIns()[factor->argument];
     Value &kept = made[{plan, weight}];
     if (!kept) {
-      zyx::plan::InitOp init = plan.getInit();
-      if (!init) {
-        builder.setInsertionPointToStart(&plan.getBody().front());
-        init = zyx::plan::InitOp::create(builder, loc);
-        builder.setInsertionPointToEnd(&init.getBody().emplaceBlock());
-        zyx::plan::ReturnOp::create(builder, loc);
-      }
+      zyx::plan::InitOp init = zyx::schedule::initOf(plan, loc);
       builder.setInsertionPoint(init);
       auto alloc = zyx::plan::AllocOp::create(builder, loc, *packed);
       alloc.setKept(true);

@@ -137,3 +137,35 @@ kernel.func @singles(%a: !f, %b: !f, %c: !f) {
   kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !fout
   kernel.return
 }
+
+// Windows that begin nine positions apart.
+// WHY: far{{.*}}windows of a factor reach further than the copy engine does
+!columns = !kernel.view<16x128xbf16, global>
+!rows = !kernel.view<128x16xbf16, global>
+!square = !kernel.view<16x16xf32, global>
+kernel.func @far(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[16, 128] strides [128, 1]>, <[2, 8, 2, 64] strides [8192, 576, 64, 1]>]> : !b -> !columns
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !columns -> tensor<16x128xbf16>
+  %2 = kernel.view %b map <[<[128, 16] strides [16, 1]>]> : !b -> !rows
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !rows -> tensor<128x16xbf16>
+  %z = arith.constant dense<0.0> : tensor<16x16xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<16x128xbf16>, tensor<128x16xbf16> -> tensor<16x16xf32>
+  %6 = kernel.view %c map <[<[16, 16] strides [16, 1]>]> : !f -> !square
+  kernel.store %4, %6[%c0, %c0] : tensor<16x16xf32>, !square
+  kernel.return
+}
+
+// WHY: both{{.*}}both factors have windows
+kernel.func @both(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[16, 128] strides [128, 1]>, <[2, 8, 2, 64] strides [576, 64, 64, 1]>]> : !b -> !columns
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !columns -> tensor<16x128xbf16>
+  %2 = kernel.view %b map <[<[128, 16] strides [1, 128]>, <[2, 8, 2, 64] strides [576, 64, 64, 1]>]> : !b -> !rows
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !rows -> tensor<128x16xbf16>
+  %z = arith.constant dense<0.0> : tensor<16x16xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<16x128xbf16>, tensor<128x16xbf16> -> tensor<16x16xf32>
+  %6 = kernel.view %c map <[<[16, 16] strides [16, 1]>]> : !f -> !square
+  kernel.store %4, %6[%c0, %c0] : tensor<16x16xf32>, !square
+  kernel.return
+}

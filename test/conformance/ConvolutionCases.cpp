@@ -86,6 +86,21 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const bool channelsLast : {false, true})
       for (const size_t at : {size_t(1), size_t(5), size_t(13)})
         addLayer(cases, layers[at], channelsLast, dtype);
+  // Channels in multiples of 16 bytes, as the copy engine of tensor cores wants them; and images of several tiles.
+  const Layer wide[] = {
+      {"wide-64", 3, 64, 64, {9, 11}, {3, 3}, ones, ones, ones, ones},
+      {"wide-72", 2, 72, 40, {13, 20}, {3, 5}, {2, 1}, ones, ones, {0, 2}},
+      {"wide-apart", 2, 16, 24, {19, 15}, {3, 2}, {3, 2}, {2, 3}, {4, 1}, {1, 3}},
+      {"wide-cropped", 1, 24, 32, {19, 23}, {3, 3}, ones, ones, {-2, 1}, {1, -3}},
+      {"wide-1x1", 2, 64, 48, {9, 13}, ones, {2, 3}, ones, none, none},
+      {"wide-groups", 2, 48, 32, {7, 9}, {3, 3}, ones, ones, ones, ones, 2},
+      {"wide-line", 3, 16, 24, {67}, {5}, {2}, {2}, {4}, {3}},
+      {"wide-volume", 2, 16, 24, {5, 6, 9}, {3, 2, 3}, {1, 2, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
+  };
+  for (const Layer &layer : wide)
+    for (const DType dtype : {BF16, F16})
+      for (const bool channelsLast : {false, true})
+        addLayer(cases, layer, channelsLast, dtype);
 }
 
 } // namespace zyx::conformance

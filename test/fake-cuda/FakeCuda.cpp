@@ -393,6 +393,31 @@ int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *addres
   map->words[1] = box[0];
   return success;
 }
+/// As boxes, with pixels for the elements that the box has.
+int cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
+                            const uint64_t *strides, const int *low, const int *high, unsigned channels,
+                            unsigned pixels, const unsigned *steps, int interleave, int swizzle, int promotion,
+                            int fill) {
+  if (rank < 3 || rank > 5 || channels > 256 || pixels > 1024)
+    return invalid;
+  for (unsigned i = 0; i + 2 < rank; ++i) {
+    // There is a window along each dimension, and none begins so far away that nobody can say where.
+    const int reach = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
+    if (low[i] < -reach || low[i] >= reach || high[i] < -reach || high[i] >= reach || steps[i + 1] < 1 ||
+        steps[i + 1] > 8 || static_cast<int64_t>(extents[i + 1]) - 1 + high[i] < low[i])
+      return invalid;
+  }
+  const unsigned every[] = {1};
+  if (const int code = cuTensorMapEncodeTiled(map, type, rank, address, extents, strides, &pixels, every, interleave,
+                                              swizzle, promotion, fill))
+    return code;
+  for (unsigned i = 0; i + 2 < rank; ++i) {
+    state().facts.lastLow[i] = low[i];
+    state().facts.lastHigh[i] = high[i];
+    state().facts.lastSteps[i] = steps[i + 1];
+  }
+  return success;
+}
 /// Takes the parameters now, as the driver does.
 static std::function<int(Stream)> prepare(Function function, unsigned groups, unsigned threads, void **parameters) {
   const std::string name = function->name;

@@ -42,6 +42,9 @@ struct FakeCuda {
   /// Waits for a value, and those of them that nobody would have ended.
   int gates = 0, stuck = 0;
   uint64_t lastThreads = 0, lastGroups = 0;
+  /// Of the last map of pixels, the innermost dimension first.
+  int lastLow[3] = {}, lastHigh[3] = {};
+  unsigned lastSteps[3] = {};
 };
 
 /// The one of this library.

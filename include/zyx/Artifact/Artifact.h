@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 7;
+inline constexpr uint32_t formatVersion = 8;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -72,10 +72,14 @@ struct TensorMap {
   uint32_t elementBytes = 0;
   /// The innermost dimension first; in elements, and in bytes from one index to the next for all but that one.
   std::vector<uint64_t> extents, strides;
-  /// Elements that one copy moves, along each dimension.
+  /// Elements that one copy moves, along each dimension. Of pixels: their channels, and how many.
   std::vector<uint32_t> box;
   /// In bytes: 32, 64 or 128.
   uint32_t swizzle = 0;
+  /// Of a map of pixels, along each dimension but the channels, which are the innermost, and the images: where windows
+  /// begin, as #kernel.pixels says. Empty where boxes are copied.
+  std::vector<int32_t> low = {}, high = {};
+  std::vector<uint32_t> steps = {};
   bool operator==(const TensorMap &) const = default;
 };
 /// Dimensions of a tensor map, at most.

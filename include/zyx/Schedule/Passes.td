@@ -29,6 +29,18 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
 }
 
+def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp"> {
+  let summary = "Copy factors into an order that tensor cores' copy engine can fetch";
+  let description = [{
+    For a kernel with a dot of 16-bit factors which tensor cores would multiply if these lay otherwise: a kernel of its
+    own copies one factor, or both, and the dot's kernel reads the copy. A factor is copied as a matrix, with rows along
+    the contraction at multiples of 16 bytes; or, where it is made of windows of images, as images with their channels
+    next to each other, along which the contraction of both factors is walked then. What is estimated to take least is
+    done, and nothing where threads would take less. Weights are copied in `plan.init`.
+  }];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
+}
+
 def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
   let summary = "Pack right factors that are weights once for many runs";
   let description = [{

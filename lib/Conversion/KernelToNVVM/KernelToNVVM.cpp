@@ -125,12 +125,15 @@ LogicalResult Lowering::run() {
         {{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
          {"llvm.align", b.getI64IntegerAttr(64)},
          {"nvvm.grid_constant", b.getUnitAttr()}}));
-    params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
-                                 {"map", each.map},
-                                 {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
-                                 {"box", b.getDenseI64ArrayAttr(each.box)},
-                                 {"swizzle", b.getI64IntegerAttr(each.swizzle)},
-                                 {"element", TypeAttr::get(each.element)}}));
+    NamedAttrList described(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
+                                        {"map", each.map},
+                                        {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
+                                        {"box", b.getDenseI64ArrayAttr(each.box)},
+                                        {"swizzle", b.getI64IntegerAttr(each.swizzle)},
+                                        {"element", TypeAttr::get(each.element)}}));
+    if (each.pixels)
+      described.set("pixels", each.pixels);
+    params.push_back(described.getDictionary(context));
   }
   const bool hasAddresses = accessesGlobalMemory(kernel);
   for (BlockArgument argument : kernel.getBody().getArguments()) {

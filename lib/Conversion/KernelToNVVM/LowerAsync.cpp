@@ -69,9 +69,9 @@ LogicalResult Lowering::lower(WaitOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Lowering::forEachPanel(
-    Operation *op, Value view, Value slot, ValueRange indices,
+    Operation *op, Value view, Value slot, ValueRange indices, PixelsAttr pixels,
     llvm::function_ref<void(Value map, Value place, ValueRange coordinates)> copy) {
-  FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot);
+  FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels);
   if (failed(wanted))
     return failure();
   Value tensorMap = func.getArgument(llvm::find(tensorMaps, *wanted) - tensorMaps.begin());
@@ -94,11 +94,16 @@ LogicalResult Lowering::lower(AsyncLoadOp op) {
     return op.emitOpError("to several workgroups is not lowered to NVVM");
   return onFirst([&] {
     Value barrier = barrierAt(op.getBarriers(), op.getAt());
-    return forEachPanel(op, op.getView(), op.getSlot(), op.getIndices(),
+    // As coordinates, the innermost one first.
+    SmallVector<Value> offsets;
+    for (Value offset : llvm::reverse(op.getOffsets()))
+      offsets.push_back(LLVM::TruncOp::create(b, loc, b.getI16Type(), value(offset)));
+    const auto mode = op.getPixels() ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE;
+    return forEachPanel(op, op.getView(), op.getSlot(), op.getIndices(), op.getPixelsAttr(),
                         [&](Value tensorMap, Value place, ValueRange coordinates) {
                           NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                              b, loc, place, tensorMap, coordinates, barrier, ValueRange(), Value(), Value(),
-                              NVVM::TMALoadMode::TILE, /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(), Value());
+                              b, loc, place, tensorMap, coordinates, barrier, offsets, Value(), Value(), mode,
+                              /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(), Value());
                         });
   });
 }
@@ -106,7 +111,7 @@ LogicalResult Lowering::lower(AsyncLoadOp op) {
 LogicalResult Lowering::lower(AsyncStoreOp op) {
   return onFirst([&] {
     LogicalResult result = forEachPanel(
-        op, op.getView(), op.getSlot(), op.getIndices(),
+        op, op.getView(), op.getSlot(), op.getIndices(), PixelsAttr(),
         [&](Value tensorMap, Value place, ValueRange coordinates) {
           NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, loc, tensorMap, place, coordinates, Value(),
                                                              NVVM::TMAStoreMode::TILE, Value());

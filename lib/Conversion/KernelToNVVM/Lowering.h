@@ -90,7 +90,7 @@ private:
   mlir::LogicalResult lower(AsyncWaitOp op);
   /// Calls `copy` with the place in shared memory and the coordinates of each panel of a box.
   mlir::LogicalResult forEachPanel(mlir::Operation *op, mlir::Value view, mlir::Value slot,
-                                   mlir::ValueRange indices,
+                                   mlir::ValueRange indices, PixelsAttr pixels,
                                    llvm::function_ref<void(mlir::Value map, mlir::Value place,
                                                            mlir::ValueRange coordinates)> copy);
 

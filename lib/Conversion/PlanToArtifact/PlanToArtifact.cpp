@@ -232,6 +232,11 @@ private:
         made.strides.push_back(number(stride) * made.elementBytes);
       for (int64_t extent : llvm::reverse(map.box))
         made.box.push_back(static_cast<uint32_t>(extent));
+      if (map.pixels) {
+        made.low.assign(map.pixels.getLow().rbegin(), map.pixels.getLow().rend());
+        made.high.assign(map.pixels.getHigh().rbegin(), map.pixels.getHigh().rend());
+        made.steps.assign(map.pixels.getSteps().rbegin(), map.pixels.getSteps().rend());
+      }
       result.push_back(std::move(made));
     }
     return result;

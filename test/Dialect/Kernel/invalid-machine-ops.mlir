@@ -21,6 +21,22 @@ kernel.func @f() {
 
 // -----
 
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<4x8x8x64xbf16, global>, %i: index, %bars: !kernel.barriers<2>) {
+  // expected-error@+1 {{has 1 offsets in windows of 2 dimensions}}
+  kernel.async_load %g[%i, %i, %i, %i] pixels <low = [0, 0] high = [0, 0] steps = [1, 1]> at [%i] to %s signal %bars[%i] : !kernel.view<4x8x8x64xbf16, global>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.barriers<2>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<4x8x8x64xbf16, global>, %i: index, %bars: !kernel.barriers<2>) {
+  // expected-error@+1 {{copies 1 dimensions of pixels of}}
+  kernel.async_load %g[%i, %i, %i, %i] pixels <low = [0] high = [0] steps = [1]> at [%i] to %s signal %bars[%i] : !kernel.view<4x8x8x64xbf16, global>, !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.barriers<2>
+  return
+}
+
+// -----
+
 func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %p: !kernel.view<64x64xbf16, private>, %w: !kernel.view<64x64xf32, shared>, %i: index, %bars: !kernel.barriers<2>, %acc: tensor<64x64xf32, #kernel.frag<wgmma_acc>>, %a: tensor<64x64xbf16, #kernel.frag<wgmma_a>>, %s3: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %b: !kernel.view<32x64xbf16, shared, #kernel.shared<swizzle = 128>>, %plain: tensor<64x64xf32>) {
   // expected-error@+1 {{copies between a global view and a shared one, not}}
   kernel.async_load %g[%i, %i] to %p signal %bars[%i] : !kernel.view<?x?xbf16, global>, !kernel.view<64x64xbf16, private>, !kernel.barriers<2>

@@ -20,6 +20,21 @@
 
 // -----
 
+// expected-error@+1 {{pixels have one to three dimensions, not 2, 2 and 1}}
+"test.attr"() {a = #kernel.pixels<low = [0, 0] high = [0, 0] steps = [1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{the corner -129 of pixels is not between -128 and 127}}
+"test.attr"() {a = #kernel.pixels<low = [0, -129] high = [0, 0] steps = [1, 1]>} : () -> ()
+
+// -----
+
+// expected-error@+1 {{steps of pixels are 1 to 8, not 9}}
+"test.attr"() {a = #kernel.pixels<low = [0, 0] high = [0, 0] steps = [9, 1]>} : () -> ()
+
+// -----
+
 // expected-error@+1 {{swizzle is 0, 32, 64 or 128 bytes, not 48}}
 "test.attr"() {a = #kernel.shared<swizzle = 48>} : () -> ()
 

@@ -24,6 +24,9 @@
 // CHECK: kernel.mma_async %{{.*}} transposed, %{{.*}} transposed
 // CHECK: kernel.mma_wait pending 1
 // CHECK: kernel.mma_wait pending 0
+// Two panels take turns.
+// CHECK: kernel.async_wait pending 1 read
+// CHECK-NOT: kernel.async_wait pending 0 read
 // The bias lies along the columns, of which the last tile lacks some.
 // CHECK: kernel.load %{{.*}} in_bounds [false] : <200xf32, global> -> tensor<16xf32, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
 // CHECK: kernel.broadcast {{.*}} dims [1]

@@ -71,7 +71,8 @@ void reseal(std::vector<std::byte> &bytes) {
 
 TEST(ArtifactTest, RoundTrips) {
   Artifact a = sample();
-  a.kernels[0].tensorMaps = {{1, 32, 2, {64, 8}, {128}, {64, 8}, 128}, {0, 0, 4, {16}, {}, {16}, 64}};
+  a.kernels[0].tensorMaps = {{1, 32, 2, {64, 8}, {128}, {64, 8}, 128}, {0, 0, 4, {16}, {}, {16}, 64},
+                             {1, 0, 2, {64, 8, 9, 2}, {128, 1024, 9216}, {64, 128}, 128, {-1, 0}, {-2, 1}, {1, 2}}};
   ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
   auto back = Artifact::deserialize(a.serialize());
   ASSERT_TRUE(back.isOk()) << back.status().toString();
@@ -105,9 +106,9 @@ TEST(ArtifactTest, RefusesEveryFlippedByte) {
 
 TEST(ArtifactTest, RefusesOtherVersions) {
   std::vector<std::byte> bytes = sample().serialize();
-  bytes[8] = std::byte{8};
+  bytes[8] = std::byte{9};
   EXPECT_EQ(Artifact::deserialize(bytes).status().code(), ErrorCode::Unsupported);
-  EXPECT_THAT(refusal(bytes), HasSubstr("in format version 8; zyx "));
+  EXPECT_THAT(refusal(bytes), HasSubstr("in format version 9; zyx "));
 }
 
 TEST(ArtifactTest, SurvivesEveryFlippedByteUnderARightChecksum) {
@@ -198,7 +199,15 @@ TEST(ArtifactTest, VerifiesKernels) {
   for (const std::function<void(TensorMap &)> &change : std::vector<std::function<void(TensorMap &)>>{
            [](TensorMap &m) { m.extents.clear(); }, [](TensorMap &m) { m.strides.push_back(64); },
            [](TensorMap &m) { m.box.pop_back(); }, [](TensorMap &m) { m.swizzle = 16; },
-           [](TensorMap &m) { m.elementBytes = 8; },
+           [](TensorMap &m) { m.elementBytes = 8; }, [](TensorMap &m) { m.low = m.high = {0}, m.steps = {1}; },
+           [](TensorMap &m) {
+             m.extents = {64, 8, 2}, m.strides = {128, 1024};
+             m.low = m.high = {0};
+           },
+           [](TensorMap &m) {
+             m.extents = {64, 8, 2}, m.strides = {128, 1024};
+             m.low = {0}, m.steps = {1};
+           },
            [](TensorMap &m) {
              m.extents.resize(6, 1);
              m.strides.resize(5, 128);

@@ -163,6 +163,41 @@ TEST_F(CudaDeviceTest, DescribesBuffersToTheCopyEngine) {
   expectNothingLeft();
 }
 
+TEST_F(CudaDeviceTest, DescribesPixelsToTheCopyEngine) {
+  Artifact a = sample();
+  a.kernels[0].symbol = "mapped";
+  // The loop's launch has less memory than the map says.
+  std::erase_if(a.commands, [](const Command &command) {
+    const auto *launch = std::get_if<Launch>(&command.action);
+    return !launch || launch->buffers[0].buffer == 2;
+  });
+  const std::vector<int32_t> x = input();
+  const auto run = [&](std::vector<int32_t> high, std::vector<uint32_t> steps) -> Status {
+    // Images of 5 x 4 positions with 8 channels, windows of which begin two and one in front.
+    a.kernels[0].tensorMaps = {{0, 0, 4, {8, 4, 5, 6}, {32, 128, 640}, {8, 64}, 32, {-1, -2}, std::move(high), std::move(steps)}};
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, a));
+    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
+    ZYX_RETURN_IF_ERROR(executor->run());
+    std::vector<int32_t> y(count);
+    ZYX_RETURN_IF_ERROR(executor->readOutput(0, std::as_writable_bytes(std::span(y))));
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(y[i], x[i] + 2);
+    return Status::ok();
+  };
+  EXPECT_EQ(run({-1, 3}, {2, 1}).message(), "");
+  EXPECT_EQ(fake->tensorMaps, 2);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(fake->lastLow[i], i == 0 ? -1 : -2);
+    EXPECT_EQ(fake->lastHigh[i], i == 0 ? -1 : 3);
+    EXPECT_EQ(fake->lastSteps[i], i == 0 ? 2u : 1u);
+  }
+  // No window begins in front of the last position, and none so far apart.
+  EXPECT_THAT(run({-5, 0}, {1, 1}).message(), HasSubstr("cannot describe a buffer of kernel plus: "));
+  EXPECT_THAT(run({-1, 0}, {1, 9}).message(), HasSubstr("cannot describe a buffer of kernel plus: "));
+  expectNothingLeft();
+}
+
 TEST_F(CudaDeviceTest, SaysWhatTheCopyEngineCannotTake) {
   Artifact a = sample();
   a.kernels[0].symbol = "mapped";

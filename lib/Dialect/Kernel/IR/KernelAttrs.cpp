@@ -186,6 +186,22 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, u
   return success();
 }
 
+LogicalResult PixelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> low,
+                                 ArrayRef<int64_t> high, ArrayRef<int64_t> steps) {
+  const size_t positions = low.size();
+  if (positions < 1 || positions > 3 || high.size() != positions || steps.size() != positions)
+    return emitError() << "pixels have one to three dimensions, not " << positions << ", " << high.size() << " and "
+                       << steps.size();
+  const int64_t reach = PixelsAttr::reach(positions);
+  for (int64_t corner : llvm::concat<const int64_t>(low, high))
+    if (corner < -reach || corner >= reach)
+      return emitError() << "the corner " << corner << " of pixels is not between " << -reach << " and " << reach - 1;
+  for (int64_t step : steps)
+    if (step < 1 || step > mostSteps)
+      return emitError() << "steps of pixels are 1 to " << mostSteps << ", not " << step;
+  return success();
+}
+
 LogicalResult GridStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
                                    int64_t tile) {
   if (tile <= 0)

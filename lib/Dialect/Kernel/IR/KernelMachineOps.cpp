@@ -46,7 +46,13 @@ static LogicalResult verifyCopy(Operation *op, ViewType view, ViewType slot, Val
 }
 
 LogicalResult AsyncLoadOp::verify() {
-  return verifyCopy(*this, getView().getType(), getSlot().getType(), getIndices());
+  ViewType view = getView().getType(), slot = getSlot().getType();
+  const size_t positions = getPixels() ? getPixels()->getLow().size() : 0;
+  if (getOffsets().size() != positions)
+    return emitOpError() << "has " << getOffsets().size() << " offsets in windows of " << positions << " dimensions";
+  if (positions != 0 && (view.getRank() != static_cast<int64_t>(positions) + 2 || slot.getRank() != 2))
+    return emitOpError() << "copies " << positions << " dimensions of pixels of " << view << " as " << slot;
+  return verifyCopy(*this, view, slot, getIndices());
 }
 
 LogicalResult AsyncStoreOp::verify() {

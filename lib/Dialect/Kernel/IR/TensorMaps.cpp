@@ -18,10 +18,12 @@ AllocOp zyx::kernel::allocationOf(Value view) {
 
 /// Most elements of a dimension of a box.
 static constexpr int64_t maxBox = 256;
+/// Most pixels of a copy.
+static constexpr int64_t maxPixels = 1024;
 /// Strides in global memory are multiples of this many bytes.
 static constexpr int64_t strideBytes = 16;
 
-FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value slot) {
+FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value slot, PixelsAttr pixels) {
   auto made = view.getDefiningOp<ViewOp>();
   AllocOp alloc = allocationOf(slot);
   if (!made || !alloc)
@@ -60,13 +62,14 @@ FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value s
   if (!layout || layout.getSwizzle() == 0)
     return op->emitOpError("copies to or from shared memory that is not swizzled, which is not lowered");
   result.swizzle = layout.getSwizzle();
-  result.box.assign(rank - box.getRank(), 1);
+  result.pixels = pixels;
+  result.box.assign(pixels ? 0 : rank - box.getRank(), 1);
   llvm::append_range(result.box, box.getShape());
   // One copy for each panel.
   result.box.back() = result.swizzle * 8 / bits;
   for (int64_t extent : result.box)
-    if (extent > maxBox)
-      return op->emitOpError() << "copies a box of " << extent << " elements; at most " << maxBox
+    if (const int64_t most = pixels ? maxPixels : maxBox; extent > most)
+      return op->emitOpError() << "copies a box of " << extent << " elements; at most " << most
                                << " in a dimension go at once";
   return result;
 }
@@ -75,13 +78,14 @@ FailureOr<SmallVector<TensorMap>> zyx::kernel::tensorMapsOf(FuncOp func) {
   SmallVector<TensorMap> maps;
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     Value view, slot;
+    PixelsAttr pixels;
     if (auto load = dyn_cast<AsyncLoadOp>(op))
-      view = load.getView(), slot = load.getSlot();
+      view = load.getView(), slot = load.getSlot(), pixels = load.getPixelsAttr();
     if (auto store = dyn_cast<AsyncStoreOp>(op))
       view = store.getView(), slot = store.getSlot();
     if (!view)
       return WalkResult::advance();
-    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot);
+    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels);
     if (failed(wanted))
       return WalkResult::interrupt();
     if (!llvm::is_contained(maps, *wanted))

@@ -35,7 +35,7 @@ public:
   Mapper(FuncOp func, TensorStepAttr step, TensorDot dot, const Axes &axes)
       : func(func), step(step), dot(std::move(dot)), axes(axes), b(func), loc(func.getLoc()),
         groups(step.getRows() / groupRows), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
-        k(axes.extent(this->dot.k)), tilesDown(llvm::divideCeil(m, step.getRows())),
+        k(this->dot.depth), tilesDown(llvm::divideCeil(m, step.getRows())),
         tilesAcross(llvm::divideCeil(n, step.getColumns())) {}
 
   void run() {
@@ -272,11 +272,54 @@ private:
 
   Value bit(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
 
+  /// The numbers along dimensions, outermost first, of the element with this number.
+  SmallVector<Value> split(Value number, ArrayRef<int64_t> extents) {
+    SmallVector<Value> indices(extents.size());
+    for (size_t i = extents.size(); i-- > 0;) {
+      Value extent = index(extents[i]);
+      indices[i] = i ? rest(number, extent) : number;
+      number = i ? divide(number, extent) : number;
+    }
+    return indices;
+  }
+
+  /// Of windows: from that with the number `row` on, the element and channels at `depth`.
+  void fetchPixels(const Ring &ring, const TensorWindow &window, const Place &place, Value stage, Value depth, Value row) {
+    SmallVector<int64_t> counts = {window.images}, extents;
+    llvm::append_range(counts, window.counts);
+    SmallVector<Value> indices = split(row, counts);
+    if (window.image)
+      indices.front() = place.batches.lookup(*window.image);
+    for (auto [at, low, step] : llvm::zip(MutableArrayRef(indices).drop_front(), window.low, window.steps))
+      at = add(multiply(at, step), low);
+    const int64_t channels = llvm::alignTo(window.channels, step.getDepth());
+    SmallVector<Value> offsets(window.counts.size(), index(0));
+    for (const TensorWindow::Elements &each : window.elements)
+      extents.push_back(each.extent);
+    SmallVector<Value> elements = split(divide(depth, index(channels)), extents);
+    for (auto [element, each] : llvm::zip(elements, window.elements))
+      offsets[each.position] = multiply(element, each.apart);
+    indices.push_back(extents.empty() ? depth : rest(depth, index(channels)));
+    Value slot = part(ring.memory, {stage}, {ring.copied, step.getDepth()});
+    AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr(), offsets,
+                        PixelsAttr::get(b.getContext(), window.low, window.high, window.steps));
+  }
+
   void fetch(const Ring &ring, const Place &place, Value stage, Value depth, Value free) {
+    if (ring.factor->window)
+      return fetchPixels(ring, *ring.factor->window, place, stage, depth, free);
+    Value element;
+    if (ring.factor->channels) {
+      Value channels = index(llvm::alignTo(ring.factor->channels, step.getDepth()));
+      element = divide(depth, channels);
+      depth = rest(depth, channels);
+    }
     auto emit = [&](Value slot, Value at) {
       SmallVector<Value> indices;
       for (Axis axis : ring.factor->batches)
         indices.push_back(place.batches.lookup(axis));
+      if (element)
+        indices.push_back(element);
       indices.append({ring.factor->alongDepth ? at : depth, ring.factor->alongDepth ? depth : at});
       AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
     };
@@ -392,13 +435,17 @@ private:
 
   void emitResults(Value done, const Place &place, Value instance) {
     int64_t turn = 0;
+    const int64_t columns = std::min<int64_t>(step.getColumns(), llvm::alignTo(n, panelColumns));
+    // Of an odd number of copies the last one has the slot with which the next tile begins.
+    const int64_t copies = llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
     common.clear();
-    for (int64_t panel = 0; panel < std::min<int64_t>(step.getColumns(), llvm::alignTo(n, panelColumns)); panel += panelColumns)
+    for (int64_t panel = 0; panel < columns; panel += panelColumns)
       for (auto [way, store] : llvm::zip(ways, dot.stores)) {
         Value slot;
         if (way.isCopied) {
           slot = part(out, {instance, index(turn++ % 2)}, {groupRows, panelColumns});
-          onFirst([&] { AsyncWaitOp::create(b, loc, 1, /*read=*/true); });
+          const bool isSame = copies % 2 == 1 && turn == 1;
+          onFirst([&] { AsyncWaitOp::create(b, loc, isSame ? 0 : 1, /*read=*/true); });
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
         for (int64_t column = 0; column < std::min(panelColumns, step.getColumns()); column += pieceColumns)

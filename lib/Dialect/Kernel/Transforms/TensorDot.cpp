@@ -68,10 +68,14 @@ BlockAttr zyx::kernel::stridedBlock(MLIRContext *context, ArrayRef<int64_t> shap
 
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
-/// Reads one factor, whose other axis is `free`.
+/// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole slices,
+/// the contraction is cut into these.
 static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, ArrayRef<Axis> batches, const Axes &axes,
-                                               std::string &reason) {
+                                               std::string &reason, int64_t channels = 0) {
   TensorFactor factor;
+  // Along batches that it does not have it is the same.
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    tile = broadcast.getInput();
   factor.load = tile.getDefiningOp<LoadOp>();
   if (!factor.load || factor.load.getMask() || factor.load.getOther()) {
     reason = "a factor is computed";
@@ -79,8 +83,13 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
   }
   std::optional<AxisStrides> strides = stridesOf(factor.load.getView(), factor.load.getIndices(), tile, axes);
   if (!strides) {
-    reason = "a factor is read through more than strides";
-    return std::nullopt;
+    factor.window = matchWindow(factor.load, free, k, axes, reason);
+    if (!factor.window)
+      return std::nullopt;
+    factor.alongDepth = true;
+    factor.map = MapAttr::get(tile.getContext(), stridedBlock(tile.getContext(), factor.window->shape,
+                                                              factor.window->strides, factor.window->offset));
+    return factor;
   }
   Type element = getElementTypeOrSelf(tile.getType());
   factor.alongDepth = isCopied(*strides, k, bytesOf(element), axes);
@@ -95,8 +104,18 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
       shape.push_back(axes.extent(axis));
       places.push_back(stride);
     }
+  factor.channels = channels;
   Axis outer = factor.alongDepth ? free : k, inner = factor.alongDepth ? k : free;
-  shape.append({axes.extent(outer), axes.extent(inner)});
+  auto extentOf = [&](Axis axis) { return axis == k && channels ? channels : axes.extent(axis); };
+  if (channels) {
+    shape.push_back(axes.extent(k) / channels);
+    places.push_back(channels * strides->of(k));
+    if (places.back() * bytesOf(element) % copyAlignment != 0) {
+      reason = "a factor does not lie on multiples of 16 bytes";
+      return std::nullopt;
+    }
+  }
+  shape.append({extentOf(outer), extentOf(inner)});
   // Of a single row nobody knows where the next one would be.
   int64_t row = strides->of(outer), aligned = llvm::alignTo(axes.extent(inner), copyAlignment);
   if (axes.extent(outer) > 1 && row < axes.extent(inner)) {
@@ -215,10 +234,27 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     reason = "axes of the dot are one, or empty";
     return std::nullopt;
   }
+  result.depth = axes.extent(result.k);
   auto left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason);
   auto right = left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason) : std::nullopt;
   if (!left || !right)
     return std::nullopt;
+  if (left->window && right->window) {
+    reason = "both factors have windows";
+    return std::nullopt;
+  }
+  const std::optional<TensorWindow> &window = left->window ? left->window : right->window;
+  if (window && window->channels % sliceDepth != 0) {
+    // The slices of each element of a window end with zeros, and so do those that they are multiplied by.
+    const int64_t channels = window->channels;
+    result.depth = result.depth / channels * llvm::alignTo(channels, sliceDepth);
+    if (left->window)
+      right = matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason, channels);
+    else
+      left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason, channels);
+    if (!left || !right)
+      return std::nullopt;
+  }
   result.lhs = *left;
   result.rhs = *right;
   if (result.stores.empty())

@@ -97,7 +97,7 @@ Status LoadedCode::load(const Artifact &artifact) {
     if (!kernel.tensorMaps.empty()) {
       int version = 0;
       ZYX_RETURN_IF_ERROR(card->check(card->api().driverVersion(&version), "ask for the driver's version"));
-      if (version < copyEngineVersion || !card->api().tensorMapEncode)
+      if (version < copyEngineVersion || !card->api().tensorMapEncode || !card->api().tensorMapEncodePixels)
         return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
     }
     if (kernel.sharedBytes != 0)

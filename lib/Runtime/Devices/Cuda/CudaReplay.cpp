@@ -482,13 +482,21 @@ private:
     const artifact::TensorMap &what = *map.what;
     const int type = what.elementBytes == 1 ? tensorMapBytes : what.elementBytes == 2 ? tensorMapShorts : tensorMapWords;
     const int swizzle = what.swizzle == 32 ? 1 : what.swizzle == 64 ? 2 : 3;
-    const std::array<unsigned, artifact::maxTensorMapRank> everyElement = {1, 1, 1, 1, 1};
-    ZYX_RETURN_IF_ERROR(card->check(
-        card->api().tensorMapEncode(&map.made, type, static_cast<unsigned>(what.extents.size()),
-                                    reinterpret_cast<void *>(address), what.extents.data(), what.strides.data(),
-                                    what.box.data(), everyElement.data(), tensorMapNotInterleaved, swizzle,
-                                    tensorMapFetches256Bytes, tensorMapFillsZero),
-        "describe a buffer of kernel " + kernel));
+    const auto rank = static_cast<unsigned>(what.extents.size());
+    void *const memory = reinterpret_cast<void *>(address);
+    // Of pixels the steps along positions, which are behind the channels.
+    std::array<unsigned, artifact::maxTensorMapRank> steps = {1, 1, 1, 1, 1};
+    std::copy(what.steps.begin(), what.steps.end(), steps.begin() + 1);
+    const Driver &api = card->api();
+    const Code code =
+        what.low.empty()
+            ? api.tensorMapEncode(&map.made, type, rank, memory, what.extents.data(), what.strides.data(),
+                                  what.box.data(), steps.data(), tensorMapNotInterleaved, swizzle,
+                                  tensorMapFetches256Bytes, tensorMapFillsZero)
+            : api.tensorMapEncodePixels(&map.made, type, rank, memory, what.extents.data(), what.strides.data(),
+                                        what.low.data(), what.high.data(), what.box[0], what.box[1], steps.data(),
+                                        tensorMapNotInterleaved, swizzle, tensorMapFetches256Bytes, tensorMapFillsZero);
+    ZYX_RETURN_IF_ERROR(card->check(code, "describe a buffer of kernel " + kernel));
     map.address = address;
     return Status::ok();
   }

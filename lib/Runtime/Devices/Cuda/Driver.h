@@ -145,7 +145,10 @@ struct FillNode {
 #define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                          \
   X(tensorMapEncode, cuTensorMapEncodeTiled,                                                                 \
     (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, \
-     int, int, int, int))
+     int, int, int, int))                                                                                     \
+  X(tensorMapEncodePixels, cuTensorMapEncodeIm2col,                                                          \
+    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *, unsigned, \
+     unsigned, const unsigned *, int, int, int, int))
 
 /// The driver's functions.
 struct Driver {

@@ -96,6 +96,28 @@ def Kernel_SharedAttr : Kernel_Attr<"Shared", "shared"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_PixelsAttr : Kernel_Attr<"Pixels", "pixels"> {
+  let summary = "Which pixels of images the tensor copy engine walks";
+  let description = [{
+    For a view of [images, positions, channels] with one to three dimensions of positions, outermost first. Along
+    each of these a window begins at `low`, and every `steps` behind it, up to the last position plus `high`; at most
+    -`low` lie in front of the image. Windows are walked as they are numbered: along the last dimension first, image
+    after image.
+
+    `#kernel.pixels<low = [-1, -1] high = [-1, -1] steps = [1, 1]>` is a window of 3 x 3 with a padding of 1.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$low, ArrayRefParameter<"int64_t">:$high,
+                        ArrayRefParameter<"int64_t">:$steps);
+  let assemblyFormat = "`<` `low` `=` `[` $low `]` `high` `=` `[` $high `]` `steps` `=` `[` $steps `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// `low` and `high` are at least -reach and below it, and offsets inside of a window are below twice of it.
+    static int64_t reach(size_t positions) { return positions == 1 ? 32768 : positions == 2 ? 128 : 16; }
+    /// Of each step.
+    static constexpr int64_t mostSteps = 8;
+  }];
+}
+
 def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
   let summary = "The layout of a tile in the registers of a warp or warp group";
   let description = [{

@@ -474,18 +474,26 @@ def Kernel_WaitOp : Kernel_Op<"wait"> {
   let assemblyFormat = "$barriers `[` $slot `]` `parity` $parity attr-dict `:` type($barriers)";
 }
 
-def Kernel_AsyncLoadOp : Kernel_Op<"async_load"> {
+def Kernel_AsyncLoadOp : Kernel_Op<"async_load", [AttrSizedOperandSegments]> {
   let summary = "Start a copy of a box from global to shared memory";
   let description = [{
     The box has the shape of `slot`, which may lack leading dimensions; elements outside the view are
     zero. When it has arrived, its bytes count at `barriers[at]`. `multicast` is a bit per workgroup of
     the cluster that gets the same bytes at the same place. One thread starts it.
+
+    With `pixels` the rows of `slot` are pixels, and its columns channels: of so many windows, from the one that begins
+    at `indices` on, the element at `offsets` from where the window begins. Positions may be outside the view.
   }];
   let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Kernel_ViewType:$slot,
-    Kernel_BarriersType:$barriers, Index:$at, OptionalAttr<I64Attr>:$multicast);
+    Kernel_BarriersType:$barriers, Index:$at, OptionalAttr<I64Attr>:$multicast,
+    Variadic<Index>:$offsets, OptionalAttr<Kernel_PixelsAttr>:$pixels);
+  let builders = [OpBuilder<(ins "::mlir::Value":$view, "::mlir::ValueRange":$indices, "::mlir::Value":$slot,
+      "::mlir::Value":$barriers, "::mlir::Value":$at, CArg<"::mlir::IntegerAttr", "{}">:$multicast), [{
+    build($_builder, $_state, view, indices, slot, barriers, at, multicast, ::mlir::ValueRange(), PixelsAttr());
+  }]>];
   let assemblyFormat = [{
-    $view `[` $indices `]` `to` $slot `signal` $barriers `[` $at `]` (`multicast` $multicast^)? attr-dict
-    `:` type($view) `,` type($slot) `,` type($barriers)
+    $view `[` $indices `]` (`pixels` $pixels^ `at` `[` $offsets `]`)? `to` $slot `signal` $barriers `[` $at `]`
+    (`multicast` $multicast^)? attr-dict `:` type($view) `,` type($slot) `,` type($barriers)
   }];
   let hasVerifier = 1;
 }

@@ -17,11 +17,13 @@ struct TensorMap {
   llvm::SmallVector<int64_t> box;
   int64_t swizzle = 0;
   mlir::Type element;
+  /// Null for boxes. Of pixels, `box` is how many, and their channels.
+  PixelsAttr pixels;
   bool operator==(const TensorMap &) const = default;
 };
 
 /// Of one asynchronous copy; an error at `op` where there can be none.
-mlir::FailureOr<TensorMap> tensorMapOf(mlir::Operation *op, mlir::Value view, mlir::Value slot);
+mlir::FailureOr<TensorMap> tensorMapOf(mlir::Operation *op, mlir::Value view, mlir::Value slot, PixelsAttr pixels = {});
 /// Of all copies of a kernel, each once, in the order of its parameters.
 mlir::FailureOr<llvm::SmallVector<TensorMap>> tensorMapsOf(FuncOp func);
 

@@ -9,6 +9,33 @@
 
 namespace zyx::kernel {
 
+/// The windows of images with their channels next to each other: rows are windows, the contraction runs over the elements
+/// of one and their channels.
+struct TensorWindow {
+  /// Of the images and each dimension of their positions, outermost first, and of the channels: what exists of them.
+  llvm::SmallVector<int64_t> shape, strides;
+  int64_t offset = 0;
+  /// As #kernel.pixels has them, and how many windows there are along each dimension.
+  llvm::SmallVector<int64_t> low, high, steps, counts;
+  /// Images among the rows; or the batch that counts them.
+  int64_t images = 1;
+  std::optional<Axis> image;
+  /// A dimension of the elements of a window, of which `apart` positions lie between neighbours.
+  struct Elements {
+    int64_t extent, position, apart;
+  };
+  /// Outermost first, as the contraction has them. Channels are innermost.
+  llvm::SmallVector<Elements> elements;
+  int64_t channels = 0;
+};
+
+/// Reads a factor's windows; where it has none for the copy engine, `reason` says why.
+std::optional<TensorWindow> matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes,
+                                        std::string &reason);
+
+/// Elements along the contraction that are fetched together.
+inline constexpr int64_t sliceDepth = 64;
+
 /// A factor that the copy engine can fetch.
 struct TensorFactor {
   LoadOp load;
@@ -18,6 +45,11 @@ struct TensorFactor {
   MapAttr map;
   /// The contraction runs along the columns.
   bool alongDepth = false;
+  /// Of windows, the map is [images, positions, channels].
+  std::optional<TensorWindow> window;
+  /// Where the other factor has windows whose channels are no whole slices, the map is [batches, elements of a window,
+  /// rows, columns], and the contraction one of the last two: channels. 0 elsewhere.
+  int64_t channels = 0;
 };
 
 /// A kernel of whole tiles that tensor cores can compute: one product of 16-bit factors with sums in f32, and
@@ -26,6 +58,8 @@ struct TensorDot {
   DotOp dot;
   TensorFactor lhs, rhs;
   Axis m = 0, n = 0, k = 0;
+  /// Along the contraction, as it is walked: with channels of windows filled up to whole slices.
+  int64_t depth = 0;
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<StoreOp> stores;

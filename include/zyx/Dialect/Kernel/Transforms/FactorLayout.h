@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_FACTORLAYOUT_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_FACTORLAYOUT_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx::kernel {
+
+/// How a factor reads memory, in another order or out of a copy.
+struct FactorLayout {
+  /// What the factor reads then: its tile has the shape that it had.
+  MapAttr map;
+  /// What the copy reads of the buffer, and where it puts that; null where there is no copy.
+  MapAttr source, target;
+  /// Elements of the copy.
+  int64_t elements = 0;
+};
+
+/// Layouts of both factors of a dot; one that is not there stays as it is.
+struct DotLayout {
+  std::optional<FactorLayout> lhs, rhs;
+};
+
+/// A factor as the copy engine likes it: rows along the contraction, which is its dimension `depth`, and begin at
+/// multiples of 8 elements.
+std::optional<FactorLayout> denseLayout(MapAttr map, unsigned depth);
+
+/// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy: `own` is
+/// the window's map, and `other` that of the other factor, of which a copy is read in the same order.
+llvm::SmallVector<std::pair<FactorLayout, FactorLayout>> channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other,
+                                                                        unsigned otherDepth);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_FACTORLAYOUT_H

@@ -1,0 +1,247 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Weights.h"
+
+#include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Schedule/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
+
+namespace zyx::schedule {
+#define GEN_PASS_DEF_LAYOUTFACTORSPASS
+#include "zyx/Schedule/Passes.h.inc"
+} // namespace zyx::schedule
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Microseconds: of so many multiplications and additions by threads and by tensor cores, of a copy, and of each of
+/// its elements.
+constexpr double threadFlops = 8e6, tensorFlops = 3e8, copyTime = 3, copyElement = 2e-6;
+
+class Layouter {
+public:
+  Layouter(FuncOp func, SymbolTable &symbols) : func(func), symbols(symbols), builder(func.getContext()) {}
+  bool run(MutableArrayRef<zyx::plan::LaunchOp> launches);
+
+private:
+  SmallVector<DotLayout> candidates();
+  std::optional<double> costOf(const DotLayout &layout, std::string &reason);
+  void apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  void dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches);
+  FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
+
+  FuncOp func;
+  SymbolTable &symbols;
+  OpBuilder builder;
+};
+
+struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    DenseMap<StringRef, SmallVector<zyx::plan::LaunchOp>> launches;
+    getOperation()->walk([&](zyx::plan::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+    for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>()))
+      if (!func.getSchedule())
+        Layouter(func, symbols).run(launches[func.getName()]);
+  }
+};
+
+} // namespace
+
+static DotOp dotOf(FuncOp func) {
+  auto dots = func.getBody().getOps<DotOp>();
+  return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
+}
+
+/// The load of a factor of 16 bits: of a whole argument, nothing of which is masked, and for nothing else.
+static LoadOp loadOf(Value factor) {
+  auto broadcast = factor.getDefiningOp<BroadcastOp>();
+  if (broadcast && broadcast->hasOneUse())
+    factor = broadcast.getInput();
+  auto load = factor.getDefiningOp<LoadOp>();
+  Type element = getElementTypeOrSelf(factor.getType());
+  if (!load || !load->hasOneUse() || load.getMask() || load.getOther() || (!element.isBF16() && !element.isF16()))
+    return {};
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  if (!view || !isa<BlockArgument>(view.getBuffer()) || !view.getSymbols().empty() ||
+      view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
+    return {};
+  return load;
+}
+
+static MapAttr mapOf(LoadOp load) { return load.getView().getDefiningOp<ViewOp>().getMap(); }
+
+/// Gives a factor's load a view of its own, through another map.
+static void look(LoadOp load, Value buffer, MapAttr map) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  OpBuilder builder(load);
+  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), buffer, ValueRange(), map));
+  if (view->use_empty())
+    view->erase();
+}
+
+/// What may be done to the factors, alone or together.
+SmallVector<DotLayout> Layouter::candidates() {
+  SmallVector<DotLayout> result;
+  DotOp dot = dotOf(func);
+  LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
+  if (!left || !right)
+    return result;
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return result;
+  const Axis depth = axes->of(dot.getLhs()).back();
+  auto depthOf = [&](LoadOp load) {
+    SmallVector<Axis> own = axes->of(load.getResult());
+    return static_cast<unsigned>(llvm::find(own, depth) - own.begin());
+  };
+  const unsigned leftDepth = depthOf(left), rightDepth = depthOf(right);
+  std::optional<FactorLayout> lhs = denseLayout(mapOf(left), leftDepth), rhs = denseLayout(mapOf(right), rightDepth);
+  if (lhs)
+    result.push_back({lhs, {}});
+  if (rhs)
+    result.push_back({{}, rhs});
+  if (lhs && rhs)
+    result.push_back({lhs, rhs});
+  for (auto &[own, other] : channelLayouts(mapOf(left), leftDepth, mapOf(right), rightDepth))
+    result.push_back({own, other});
+  for (auto &[own, other] : channelLayouts(mapOf(right), rightDepth, mapOf(left), leftDepth))
+    result.push_back({other, own});
+  return result;
+}
+
+/// What a kernel with these layouts takes on tensor cores, or none where they do not take it.
+std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &reason) {
+  OwningOpRef<FuncOp> trial = func.clone();
+  DotOp dot = dotOf(*trial);
+  double cost = 0;
+  auto use = [&](const std::optional<FactorLayout> &factor, LoadOp load) {
+    if (!factor)
+      return;
+    look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
+    cost += copyTime + copyElement * static_cast<double>(factor->elements);
+  };
+  use(layout.lhs, loadOf(dot.getLhs()));
+  use(layout.rhs, loadOf(dot.getRhs()));
+  unshareConstants(*trial);
+  FailureOr<Axes> axes = Axes::compute(*trial);
+  std::optional<TensorDot> match;
+  if (succeeded(axes))
+    match = matchTensorDot(*trial, *axes, reason);
+  if (!match)
+    return std::nullopt;
+  const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
+  const double threads = 2 * sums * static_cast<double>(axes->extent(match->k)) / threadFlops;
+  cost += 2 * sums * static_cast<double>(match->depth) / tensorFlops;
+  return cost < threads ? std::optional(cost) : std::nullopt;
+}
+
+/// A kernel that copies what a factor reads.
+FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix) {
+  builder.setInsertionPointAfter(func);
+  Location loc = func.getLoc();
+  auto made = FuncOp::create(builder, loc, (func.getName() + suffix).str(), builder.getFunctionType({buffer, buffer}, {}));
+  symbols.insert(made);
+  Block &body = made.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  SmallVector<int64_t> shape;
+  for (AffineExpr extent : layout.source.front().getShape())
+    shape.push_back(*BlockAttr::constant(extent));
+  auto view = [&](Value of, MapAttr map) -> Value {
+    return ViewOp::create(builder, loc, ViewType::get(shape, buffer.getElementType(), Space::Global), of, ValueRange(), map);
+  };
+  Value source = view(body.getArgument(0), layout.source), target = view(body.getArgument(1), layout.target);
+  SmallVector<Value> zeros(shape.size(), arith::ConstantIndexOp::create(builder, loc, 0));
+  SmallVector<Attribute> names;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    names.push_back(builder.getStringAttr("d" + std::to_string(dim)));
+  auto inBounds = builder.getDenseBoolArrayAttr(SmallVector<bool>(shape.size(), true));
+  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(shape, buffer.getElementType()), source, zeros, Value(),
+                              Value(), builder.getArrayAttr(names), inBounds);
+  StoreOp::create(builder, loc, tile, target, zeros, Value(), inBounds);
+  ReturnOp::create(builder, loc);
+  return made;
+}
+
+/// Has each launch copy what it reads: weights once, in the init.
+void Layouter::apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  DotOp dot = dotOf(func);
+  LoadOp load = loadOf(isLeft ? dot.getLhs() : dot.getRhs());
+  auto argument = cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer());
+  const unsigned at = argument.getArgNumber(), count = launches.front().getIns().size();
+  auto buffer = cast<BufferType>(argument.getType());
+  FuncOp copy = createCopy(layout, buffer, isLeft ? "_lhs" : "_rhs");
+  // Something else may read the argument.
+  Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
+  look(load, read, layout.map);
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+  const bool isKept = zyx::schedule::readWeights(launches, at);
+  Location loc = load.getLoc();
+  for (zyx::plan::LaunchOp launch : launches) {
+    Value source = launch.getIns()[at];
+    builder.setInsertionPoint(launch);
+    zyx::plan::InitOp init = isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc)
+                                    : zyx::plan::InitOp();
+    if (init)
+      builder.setInsertionPoint(init);
+    auto made = zyx::plan::AllocOp::create(
+        builder, loc,
+        zyx::plan::BufferType::get(func.getContext(),
+                                   {cast<zyx::plan::BufferType>(source.getType()).getDtype(), {layout.elements}}));
+    made.setKept(isKept);
+    if (init)
+      builder.setInsertionPoint(init.getBody().front().getTerminator());
+    zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
+                                FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source},
+                                ValueRange{made.getResult()}, builder.getDenseI64ArrayAttr({}),
+                                builder.getI64IntegerAttr(0), ValueRange());
+    launch.getInsMutable().append(made.getResult());
+  }
+}
+
+/// Arguments that nothing reads any more.
+void Layouter::dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  Block &body = func.getBody().front();
+  for (unsigned at = launches.front().getIns().size(); at-- > 0;)
+    if (body.getArgument(at).use_empty()) {
+      body.eraseArgument(at);
+      for (zyx::plan::LaunchOp launch : launches)
+        launch.getInsMutable().erase(at);
+    }
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+}
+
+bool Layouter::run(MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  const bool readsBoth = !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
+    return launch.getIns().size() == launches.front().getIns().size();
+  });
+  std::string reason;
+  if (!readsBoth || !dotOf(func) || costOf({}, reason))
+    return false;
+  std::optional<DotLayout> best;
+  double least = 0;
+  for (const DotLayout &layout : candidates())
+    if (std::optional<double> cost = costOf(layout, reason); cost && (!best || *cost < least)) {
+      best = layout;
+      least = *cost;
+    }
+  if (!best)
+    return false;
+  if (best->lhs)
+    apply(*best->lhs, /*isLeft=*/true, launches);
+  if (best->rhs)
+    apply(*best->rhs, /*isLeft=*/false, launches);
+  dropUnread(launches);
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+      << func.getName() << ": copied into another order for tensor cores: "
+      << (best->lhs && best->rhs ? "both factors" : best->lhs ? "the left factor" : "the right factor");
+  return true;
+}

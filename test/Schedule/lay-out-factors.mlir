@@ -1,0 +1,109 @@
+// RUN: zyx-opt %s -zyx-schedule-lay-out-factors --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: FileCheck %s --input-file=%t
+// RUN: zyx-opt %t -zyx-schedule-choose=target=sm_90a | FileCheck %s --check-prefix=STEP
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+
+// A copy before each run of what comes in, and one in the init of weights.
+// CHECK-LABEL: plan.func @main
+// CHECK: %[[RIGHT:.*]] = plan.alloc kept : !plan.buffer<bf16[36864]>
+// CHECK: %[[LEFT:.*]] = plan.alloc kept : !plan.buffer<bf16[36864]>
+// CHECK: plan.init
+// CHECK-NEXT: plan.launch @filters_rhs ins(%arg1 {{.*}} outs(%[[RIGHT]]
+// CHECK-NEXT: plan.launch @first_lhs ins(%arg1 {{.*}} outs(%[[LEFT]]
+// CHECK: plan.launch @filters ins(%arg0, %[[RIGHT]] : {{.*}}) outs(%arg5
+// CHECK: %[[ROWS:.*]] = plan.alloc : !plan.buffer<bf16[1280000]>
+// CHECK: plan.launch @rows_lhs ins(%arg2 {{.*}} outs(%[[ROWS]]
+// CHECK: plan.launch @rows ins(%arg3, %[[ROWS]] : {{.*}}) outs(%arg6
+// CHECK: %[[IMAGES:.*]] = plan.alloc : !plan.buffer<bf16[802816]>
+// CHECK: plan.launch @first_rhs ins(%arg4 {{.*}} outs(%[[IMAGES]]
+// CHECK: plan.launch @first ins(%[[LEFT]], %[[IMAGES]] : {{.*}}) outs(%arg7
+plan.func @main(%x: !plan.buffer<bf16[16x28x28x64]> {plan.input = "x"}, %w: !plan.buffer<bf16[64x64x3x3]> {plan.input = "w", plan.weight},
+                %odd: !plan.buffer<bf16[8000x153]> {plan.input = "odd"}, %even: !plan.buffer<bf16[153x64]> {plan.input = "even"},
+                %y: !plan.buffer<bf16[16x64x28x28]> {plan.input = "y"},
+                %o: !plan.buffer<f32[12544x64]> {plan.output = "o"}, %p: !plan.buffer<f32[8000x64]> {plan.output = "p"},
+                %q: !plan.buffer<f32[16x64x784]> {plan.output = "q"}) {
+  %0 = plan.launch @filters ins(%x, %w : !plan.buffer<bf16[16x28x28x64]>, !plan.buffer<bf16[64x64x3x3]>) outs(%o : !plan.buffer<f32[12544x64]>)
+  %1 = plan.launch @rows ins(%odd, %even : !plan.buffer<bf16[8000x153]>, !plan.buffer<bf16[153x64]>) outs(%p : !plan.buffer<f32[8000x64]>)
+  %2 = plan.launch @first ins(%w, %y : !plan.buffer<bf16[64x64x3x3]>, !plan.buffer<bf16[16x64x28x28]>) outs(%q : !plan.buffer<f32[16x64x784]>)
+  plan.return
+}
+
+// Filters whose channels are apart: [o, c, 3, 3].
+// WHY: filters{{.*}}copied into another order for tensor cores: {{.*}}the right factor
+// CHECK-LABEL: kernel.func @filters(
+// CHECK: kernel.view %arg1 map <[<[576, 64] strides [1, 576]>]>
+// STEP-LABEL: kernel.func @filters(
+// STEP-SAME: tensor_step
+kernel.func @filters(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[12544, 576] strides [576, 1]>, <[16, 28, 28, 3, 3, 64] strides [57600, 1920, 64, 1920, 64, 1]>, <[16, 30, 30, 64] strides [50176, 1792, 64, 1] offset -1856 valid [0 : 16, 1 : 29, 1 : 29, 0 : 64]>]> : !b -> !kernel.view<12544x576xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<12544x576xbf16, global> -> tensor<12544x576xbf16>
+  %2 = kernel.view %b map <[<[576, 64] strides [64, 1]>, <[3, 3, 64, 64] strides [3, 1, 9, 576]>]> : !b -> !kernel.view<576x64xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<576x64xbf16, global> -> tensor<576x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<12544x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<12544x576xbf16>, tensor<576x64xbf16> -> tensor<12544x64xf32>
+  %6 = kernel.view %c map <[<[12544, 64] strides [64, 1]>]> : !f -> !kernel.view<12544x64xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<12544x64xf32>, !kernel.view<12544x64xf32, global>
+  kernel.return
+}
+// CHECK-LABEL: kernel.func @filters_rhs(
+// CHECK: kernel.view %arg0 map <[<[576, 64] strides [64, 1]>, <[3, 3, 64, 64] strides [3, 1, 9, 576]>]>
+// CHECK: kernel.view %arg1 map <[<[576, 64] strides [1, 576]>]>
+// CHECK: kernel.store
+
+// Rows of 153 elements begin where the copy engine does not.
+// WHY: rows{{.*}}the left factor
+// CHECK-LABEL: kernel.func @rows(
+// CHECK: kernel.view %arg1 map <[<[8000, 153] strides [160, 1]>]>
+// STEP-LABEL: kernel.func @rows(
+// STEP-SAME: tensor_step
+kernel.func @rows(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[8000, 153] strides [153, 1]>]> : !b -> !kernel.view<8000x153xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<8000x153xbf16, global> -> tensor<8000x153xbf16>
+  %2 = kernel.view %b map <[<[153, 64] strides [64, 1]>]> : !b -> !kernel.view<153x64xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<153x64xbf16, global> -> tensor<153x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<8000x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<8000x153xbf16>, tensor<153x64xbf16> -> tensor<8000x64xf32>
+  %6 = kernel.view %c map <[<[8000, 64] strides [64, 1]>]> : !f -> !kernel.view<8000x64xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<8000x64xf32>, !kernel.view<8000x64xf32, global>
+  kernel.return
+}
+
+// Channels first, in the images and in what comes out: windows of a copy with channels last, the columns of each image.
+// WHY: first{{.*}}both factors
+// CHECK-LABEL: kernel.func @first(
+// CHECK: kernel.view %arg0 map <[<[64, 576] strides [576, 1]>]>
+// CHECK: kernel.view %arg1 map <[{{.*}} <[16, 64, 30, 30] strides [50176, 1, 1792, 64] offset -1856 valid
+// STEP-LABEL: kernel.func @first(
+// STEP-SAME: tensor_step
+kernel.func @first(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 576] strides [576, 1]>]> : !b -> !kernel.view<64x576xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<64x576xbf16, global> -> tensor<64x576xbf16>
+  %s = kernel.broadcast %1 dims [1, 2] : tensor<64x576xbf16> -> tensor<16x64x576xbf16>
+  %2 = kernel.view %b map <[<[16, 576, 784] strides [451584, 784, 1]>, <[16, 64, 3, 3, 28, 28] strides [57600, 900, 30, 1, 30, 1]>, <[16, 64, 30, 30] strides [50176, 784, 28, 1] offset -29 valid [0 : 16, 0 : 64, 1 : 29, 1 : 29]>]> : !b -> !kernel.view<16x576x784xbf16, global>
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["b", "k", "n"] : !kernel.view<16x576x784xbf16, global> -> tensor<16x576x784xbf16>
+  %z = arith.constant dense<0.0> : tensor<16x64x784xf32>
+  %4 = kernel.dot %s, %3, %z : tensor<16x64x576xbf16>, tensor<16x576x784xbf16> -> tensor<16x64x784xf32>
+  %6 = kernel.view %c map <[<[16, 64, 784] strides [50176, 784, 1]>]> : !f -> !kernel.view<16x64x784xf32, global>
+  kernel.store %4, %6[%c0, %c0, %c0] : tensor<16x64x784xf32>, !kernel.view<16x64x784xf32, global>
+  kernel.return
+}
+
+// So few products do not pay for a copy.
+// WHY-NOT: few
+kernel.func @few(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 36] strides [36, 1]>]> : !b -> !kernel.view<64x36xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<64x36xbf16, global> -> tensor<64x36xbf16>
+  %2 = kernel.view %b map <[<[36, 64] strides [64, 1]>]> : !b -> !kernel.view<36x64xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<36x64xbf16, global> -> tensor<36x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x36xbf16>, tensor<36x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !kernel.view<64x64xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !kernel.view<64x64xf32, global>
+  kernel.return
+}
