@@ -1,4 +1,4 @@
-"""Workloads of benchmarks/gpu.py that are whole programs: GPT-2 small, and chains of tiny kernels.
+"""Workloads of benchmarks/gpu.py that have several kernels: GPT-2 small, chains of tiny ones, and long rows twice.
 
 The graphs are written here, by utils/graph_text.py; the functions of PyTorch run there.
 """
@@ -122,6 +122,20 @@ def chain(kernels):
             "flops": 2 * 16 ** 3 * kernels, "bound": 1e-4}
 
 
+def rows_twice(rows, columns):
+    """The softmax of a softmax, whose sums are large: kernels of long rows in a graph."""
+    def build():
+        g = graph_text()
+        x = g.softmax(g.argument("x", "f32", rows, columns))
+        return g.text(g.softmax(g.binary("mul", x, float(columns))))
+
+    def peer(torch, x):
+        return torch.softmax(torch.softmax(x[0], 1) * columns, 1)
+    return {"build": build, "peer": peer, "reference": lambda torch, x: peer(torch, [x[0].double()]), "compiled": True,
+            "bytes": 4 * 4 * rows * columns, "bound": 1e-4}
+
+
 def workloads():
     return {"gpt2-bf16-8x1024": gpt2(8, 1024, "bf16"), "gpt2-bf16-1x128": gpt2(1, 128, "bf16"),
-            "gpt2-f32-1x128": gpt2(1, 128, "f32"), f"replay-{CHAIN}": chain(CHAIN), "replay-1": chain(1)}
+            "gpt2-f32-1x128": gpt2(1, 128, "f32"), f"replay-{CHAIN}": chain(CHAIN), "replay-1": chain(1),
+            "softmax-twice-f32-1024x65536": rows_twice(1024, 65536)}
