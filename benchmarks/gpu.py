@@ -255,6 +255,66 @@ def pointwise(kind, shape, dtype):
             "bytes": shape[0] * shape[1] * (sizes[dtype] + sizes[out]), "bound": 1e-2 if "bf16" in (dtype, out) else 1e-6}
 
 
+def attention(batch, heads, rows, features, causal=False, groups=1, dtype="bf16"):
+    """Of [batch, heads, rows, features]; `groups` heads share keys and values."""
+    def build():
+        t = Text()
+        q = t.input((batch, heads, rows, features), dtype)
+        k, v = (t.input((batch, heads // groups, rows, features), dtype) for _ in range(2))
+        if groups > 1:
+            shape = (batch, heads // groups, groups, rows, features)
+            k, v = (t.reshape(t.expand(t.reshape(x, shape[:2] + (1,) + shape[3:]), shape), q[1]) for x in (k, v))
+        x = t.scaled(product(t, q, k), features ** -0.5)
+        if causal:
+            row, column = (t.op(f"iota dim = {dim} : {t.type(x[1], 'i32')}", x[1], "i32") for dim in (2, 3))
+            sees = t.op(f"binary le {column[0]}, {row[0]} : {t.t(column)}", x[1], "i1")
+            never = t.op(f"constant dense<0xFF800000> : {t.t(x)}", x[1], "f32")
+            x = t.op(f"select {sees[0]}, {x[0]}, {never[0]} : {t.t(x)}", x[1], "f32")
+        e = t.unary("exp", t.binary("sub", x, t.rows(t.reduce("max", x, 3), x[1])))
+        weights = t.binary("div", e, t.rows(t.reduce("add", e, 3), x[1]))
+        return t.function(t.cast(product(t, weights, t.permute(v, [0, 1, 3, 2])), dtype))
+
+    best = {}
+
+    def peer(torch, x):
+        """By cuDNN or by FlashAttention, whichever is faster."""
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        def by(backend):
+            with sdpa_kernel(backend):
+                return torch.nn.functional.scaled_dot_product_attention(*x, is_causal=causal, enable_gqa=groups > 1)
+        if not best:
+            for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
+                try:
+                    times = []
+                    for _ in range(8):
+                        events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+                        torch.cuda._sleep(500000)
+                        events[0].record()
+                        by(backend)
+                        events[1].record()
+                        torch.cuda.synchronize()
+                        times.append(events[0].elapsed_time(events[1]))
+                    best[sorted(times)[3]] = backend
+                except RuntimeError:
+                    pass
+        return by(best[min(best)])
+
+    def reference(torch, x):
+        q, k, v = (each.float() for each in x)
+        hidden = torch.ones(rows, rows, device=q.device, dtype=torch.bool).triu(1) if causal else None
+        result = torch.empty_like(q)
+        for i in range(batch):
+            for j in range(heads):
+                scores = q[i, j] @ k[i, j // groups].T * features ** -0.5
+                if causal:
+                    scores.masked_fill_(hidden, float("-inf"))
+                result[i, j] = torch.softmax(scores, 1) @ v[i, j // groups]
+        return result
+    flops = 4 * batch * heads * rows * rows * features // (2 if causal else 1)
+    return {"build": build, "peer": peer, "reference": reference, "flops": flops, "compiled": False, "bound": 8e-3}
+
+
 def workloads():
     all = {}
     for size in (1024, 2048, 4096, 8192):
@@ -280,6 +340,12 @@ def workloads():
     all["conv-relu-bf16-32x14x14x256-256-3x3"] = conv(32, 14, 256, 256, 3, 1, relu=True)
     for size, channels in ((56, 64), (14, 256)):
         all[f"conv-first-bf16-32x{channels}x{size}x{size}-{channels}-3x3"] = conv(32, size, channels, channels, 3, 1, layout="NCHW")
+    for features in (64, 128):
+        for rows in (1024, 2048, 4096, 8192, 16384):
+            for causal in (False, True):
+                name = f"attention-bf16-{rows}x{features}" + ("-causal" if causal else "")
+                all[name] = attention(16384 // rows, 2048 // features, rows, features, causal)
+    all["attention-bf16-4096x128-causal-grouped"] = attention(4, 32, 4096, 128, True, groups=4)
     shape = (8192, 8192)
     for dtype in ("f32", "bf16"):
         for kind in ("copy", "chain", "transpose"):
@@ -516,8 +582,8 @@ def line(row, record):
             return f"| {name} | {key}: {row[key].splitlines()[0][:80]} | | | | | | |"
     if row.get("wrong"):
         return f"| {name} | wrong: error {row['error']:.1e} | | | | | | |"
-    isProduct = any(kind in name for kind in ("gemm", "linear", "gpt2", "conv"))
-    rate = f"{row['rate']:.0f} TFLOP/s" if "gemm" in name or "conv" in name else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
+    isProduct = any(kind in name for kind in ("gemm", "linear", "gpt2", "conv", "attention"))
+    rate = f"{row['rate']:.0f} TFLOP/s" if any(kind in name for kind in ("gemm", "conv", "attention")) else f"{row['rate']:.1f} TFLOP/s" if isProduct else \
         f"{row['rate']:.2f} TB/s, {row['rate'] * 1e6 / record['copy_bytes_per_us']:.2f} of copy"
     if "kernels" in row:
         rate = f"{row['kernel_us']:.2f} us a kernel, {row['host_us']:.2f} us of the host a run"

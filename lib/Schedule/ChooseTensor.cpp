@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
 
+#include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
 #include "mlir/IR/Remarks.h"
@@ -46,6 +47,8 @@ int64_t stagesOf(Tile tile, const target::TargetInfo &target) {
 } // namespace
 
 TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+  if (isAttention(func))
+    return chooseAttentionStep(func, axes, target);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, reason);
   if (!dot) {

@@ -10,8 +10,11 @@
 
 namespace zyx::schedule {
 
-/// The step of a kernel that is a product for tensor cores; null of any other. docs/cuda.md has the rules.
+/// The step of a kernel that is a product or an attention for tensor cores; null of any other. docs/cuda.md has the rules.
 kernel::TensorStepAttr chooseTensorStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
+
+/// That of a kernel that may be an attention: tiles of queries and keys, and heads at a time.
+kernel::TensorStepAttr chooseAttentionStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
 
 } // namespace zyx::schedule
 

@@ -206,6 +206,40 @@ static void addSizes(std::vector<Case> &cases) {
           {.dtype = dtype, .mask = mask});
 }
 
+/// What tensor cores compute where there are some: tiles that are full and others, masks that cross one block of keys
+/// and more, heads that share keys, features that are no multiple of a panel.
+static void addTensorCores(std::vector<Case> &cases) {
+  struct Size {
+    Shape batch;
+    int64_t queries, keys, features, values;
+    int64_t groups = 1;
+  };
+  for (const Size &size :
+       {Size{{}, 200, 200, 64, 64}, Size{{}, 256, 384, 64, 128}, Size{{3}, 70, 260, 128, 128}, Size{{}, 150, 330, 72, 40},
+        Size{{}, 130, 140, 256, 256}, Size{{2}, 129, 190, 64, 64, 2}, Size{{2}, 1, 300, 64, 64}})
+    for (const Mask mask : {Mask::None, Mask::Causal})
+      add(cases,
+          "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) + (size.groups > 1 ? ".grouped" : "") +
+              (mask == Mask::Causal ? ".causal" : ""),
+          {.dtype = size.keys == 200 ? DType::F16 : DType::BF16,
+           .batch = size.batch,
+           .queries = size.queries,
+           .keys = size.keys,
+           .features = size.features,
+           .values = size.values,
+           .mask = mask,
+           .groups = size.groups});
+  cases.push_back({"attention.cores.transposed", [](Builder &b) {
+                     // [batch, row, head, feature], as projections leave them.
+                     auto heads = [&](int64_t rows) {
+                       return b.permute(b.x(DType::BF16, {2, rows, 3, 64}), {0, 2, 1, 3});
+                     };
+                     const NodeId q = heads(150), k = heads(170), v = heads(170);
+                     const Spelling s{.dtype = DType::BF16, .batch = {2, 3}, .mask = Mask::Causal};
+                     return std::vector<NodeId>{b.permute(attend(b, s, q, k, v, q), {0, 2, 1, 3})};
+                   }});
+}
+
 /// Sums that f16 cannot hold before they are divided.
 static NodeId averageOfMany(Builder &b) {
   const NodeId q = b.mul(b.x(DType::F16, {8, 16}), b.splat(DType::F16, {8, 16}, 0));
@@ -292,6 +326,7 @@ static void addHurting(std::vector<Case> &cases) {
 void addAttentionCases(std::vector<Case> &cases) {
   addSpellings(cases);
   addSizes(cases);
+  addTensorCores(cases);
   addHurting(cases);
 }
 

@@ -212,6 +212,38 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
   return std::nullopt;
 }
 
+/// What a node is through views.
+static Node sourceOf(Builder &b, NodeId x) {
+  const Node node = b.graph().node(x);
+  const bool isView = node.op == Op::Reshape || node.op == Op::Expand || node.op == Op::Permute;
+  return isView ? sourceOf(b, node.operands[0]) : node;
+}
+
+/// The exponentials of a softmax, maybe divided by their sum.
+static bool isWeight(Builder &b, NodeId x) {
+  const Node node = sourceOf(b, x);
+  if (node.op == Op::Unary)
+    return static_cast<UnaryKind>(node.attributes.kind) == UnaryKind::Exp;
+  const auto kind = static_cast<BinaryKind>(node.attributes.kind);
+  const bool goesOn = node.op == Op::Cast || (node.op == Op::Binary && (kind == BinaryKind::Div || kind == BinaryKind::Mul));
+  return goesOn && isWeight(b, node.operands[0]);
+}
+
+double Bounds::weightUnit(NodeId x) {
+  const Node product = b.graph().node(x);
+  if (product.op != Op::Binary || static_cast<BinaryKind>(product.attributes.kind) != BinaryKind::Mul)
+    return 0;
+  for (size_t i = 0; i < 2; ++i) {
+    const Node values = sourceOf(b, product.operands[i]);
+    if (values.op != Op::Cast || !isWeight(b, product.operands[1 - i]))
+      continue;
+    const DType dtype = b.type(values.operands[0]).dtype;
+    if (dtype == DType::F16 || dtype == DType::BF16)
+      return unitOf(dtype);
+  }
+  return 0;
+}
+
 std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const NodeId x = node.operands[0];
   const std::vector<int64_t> &dims = node.attributes.dims;
@@ -317,7 +349,7 @@ Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
   }
   if (e)
     size = b.add(size, *e);
-  NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative), rounding(y, 2));
+  NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative + 2 * weightUnit(x)), rounding(y, 2));
   if (e)
     bound = b.add(bound, combine(ReduceKind::Add, *e));
   return bound;

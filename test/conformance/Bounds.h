@@ -16,7 +16,8 @@ namespace zyx::conformance {
 /// the same inputs that the reference evaluates. A node without a bound must have the same bits.
 ///
 /// A bound starts where the meaning leaves a freedom: a floating sum or product of n terms may be
-/// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs. It is
+/// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs, and weights of
+/// a softmax that multiply values of 16 bits may be rounded to their type. It is
 /// carried on through the ops by the usual first-order rules, with one rounding on either side;
 /// where a decision (a comparison, an index) hangs on an inexact value it becomes infinite.
 class Bounds {
@@ -40,6 +41,8 @@ private:
   /// The bound of what combines up to `terms` elements of x; `combine` does so with other tensors.
   std::optional<NodeId> combined(NodeId y, NodeId x, ReduceKind kind, double terms,
                                  const std::function<NodeId(ReduceKind, NodeId)> &combine);
+  /// The unit of the 16-bit type to which one factor of the product x may be rounded; 0 for others.
+  double weightUnit(NodeId x);
   /// Infinite where a bound is positive, else 0.
   NodeId infiniteWhereInexact(NodeId bound);
   std::optional<NodeId> pad(const graph::Node &node);

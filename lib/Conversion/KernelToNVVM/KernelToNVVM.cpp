@@ -204,8 +204,8 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
-            ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, ExtractOp,
-            ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
+            ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp,
+            ExtractOp, ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
           [&](auto each) { return lower(each); })
       // Views say how copies find elements; their tensor maps are parameters already.
       .Case([&](ViewOp) { return success(); })

@@ -84,7 +84,7 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
     share.columns = made.getType().getDimSize(dim);
     if (!isInside(dim))
       share.column = at[dim];
-    share.inPairs = share.columnStride == 1 && *offset % 2 == 0 && (isInside(dim) || share.columns % 2 == 0) &&
+    share.inPairs = share.columnStride == 1 && !share.element.isInteger(1) && *offset % 2 == 0 && (isInside(dim) || share.columns % 2 == 0) &&
                     llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) { return stride % 2 == 0; });
   }
   for (auto [index, stride] : llvm::zip(at, strides))
@@ -118,7 +118,8 @@ LogicalResult Lowering::lower(LoadOp op) {
   FailureOr<Share> share = shareOf(op, op.getView(), op.getIndices(), op.getType(), op.getInBounds());
   if (failed(share) || !type)
     return failure();
-  const int64_t bytes = share->element.getIntOrFloatBitWidth() / 8;
+  // A condition is a byte.
+  const int64_t bytes = std::max<int64_t>(share->element.getIntOrFloatBitWidth() / 8, 1);
   Type pair = VectorType::get(2, share->element);
   llvm::DenseMap<int64_t, Value> columnExists;
   auto exists = [&](size_t i) {
@@ -139,8 +140,10 @@ LogicalResult Lowering::lower(LoadOp op) {
     Value there = exists(i);
     if (there)
       from = LLVM::SelectOp::create(b, loc, there, from, share->buffer);
-    Value result = LLVM::LoadOp::create(b, loc, what, from, alignment, /*isVolatile=*/false,
-                                        /*isNonTemporal=*/false, /*isInvariant=*/true);
+    Value result = LLVM::LoadOp::create(b, loc, what.isInteger(1) ? b.getI8Type() : what, from, alignment,
+                                        /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/true);
+    if (what.isInteger(1))
+      result = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, result, constant(b.getI8Type(), 0));
     if (there)
       result = LLVM::SelectOp::create(b, loc, there, result, LLVM::ZeroOp::create(b, loc, what));
     return result;

@@ -110,6 +110,35 @@ LogicalResult Lowering::lower(SplatOp op) {
   return success();
 }
 
+/// A thread's first row and column come from its number, the others are constants beside them.
+LogicalResult Lowering::lower(IotaOp op) {
+  auto tile = cast<RankedTensorType>(op.getType());
+  ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
+  auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
+  if (!tile.getElementType().isInteger(32) || fragOf(slice ? tile.cloneWithEncoding(slice.getParent()) : tile) != FragKind::WgmmaAcc)
+    return op.emitOpError("is not of 32-bit integers in an accumulator, its rows or its columns");
+  if (failed(requireWarpGroup(op)))
+    return failure();
+  const bool isRow = slice ? slice.getDim() == 1 : op.getDim() == 0;
+  Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31)), first;
+  if (isRow) {
+    Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));
+    first = LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, warp, constant(4)),
+                                LLVM::LShrOp::create(b, loc, lane, constant(2)));
+  } else {
+    first = LLVM::ShlOp::create(b, loc, LLVM::AndOp::create(b, loc, lane, constant(3)), constant(1));
+  }
+  if (op.getBase())
+    first = LLVM::AddOp::create(b, loc, first, value(op.getBase()));
+  SmallVector<Value> registers;
+  for (int64_t i = 0, e = cast<LLVM::LLVMStructType>(type).getBody().size(); i < e; ++i) {
+    int64_t beside = !slice ? (isRow ? (i >> 1 & 1) * 8 : i / 4 * 8 + i % 2) : isRow ? i * 8 : i / 2 * 8 + i % 2;
+    registers.push_back(beside ? LLVM::AddOp::create(b, loc, first, constant(beside)).getResult() : first);
+  }
+  map.map(op.getResult(), pack(type, registers));
+  return success();
+}
+
 /// Between f32 and the 16-bit types. Neighbours in a row share a register of the smaller type, and
 /// are neighbours among the registers of the larger one.
 LogicalResult Lowering::lowerConversion(Operation *op) {

@@ -111,6 +111,7 @@ private:
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   mlir::LogicalResult lowerTileConstant(mlir::arith::ConstantOp op);
   mlir::LogicalResult lower(SplatOp op);
+  mlir::LogicalResult lower(IotaOp op);
   mlir::LogicalResult lower(ExtractOp op);
   mlir::LogicalResult lower(ConvertOp op);
   mlir::LogicalResult lower(ReduceOp op);

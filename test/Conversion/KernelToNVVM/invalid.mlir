@@ -526,6 +526,15 @@ kernel.func @unknown_layout(%x: f32) attributes {threads = 128 : i64} {
 // -----
 
 #acc = #kernel.frag<wgmma_acc>
+kernel.func @iota() attributes {threads = 128 : i64} {
+  // expected-error @below {{is not of 32-bit integers in an accumulator, its rows or its columns}}
+  %t = kernel.iota dim 0 : tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 

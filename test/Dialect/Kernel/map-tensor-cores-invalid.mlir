@@ -7,12 +7,12 @@ kernel.func @nothing() attributes {schedule = #kernel.schedule<[#kernel.tensor_s
 
 // -----
 
-// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 32, 64, 128, 192 or 256 columns, not 96 x 64}}
+// expected-error @below {{tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not 96 x 64}}
 #step = #kernel.tensor_step<96, 64, 64, stages 2, group 8>
 
 // -----
 
-// expected-error @below {{tiles of tensor cores have 64 or 128 rows and 32, 64, 128, 192 or 256 columns, not 64 x 320}}
+// expected-error @below {{tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not 64 x 320}}
 #step = #kernel.tensor_step<64, 320, 64, stages 2, group 8>
 
 // -----
@@ -259,5 +259,25 @@ kernel.func @dimensions(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.s
   %4 = kernel.dot %1, %3, %z : tensor<2x2x2x2x64x64xbf16>, tensor<2x2x2x2x64x64xbf16> -> tensor<2x2x2x2x64x64xf32>
   %6 = kernel.view %c map <[<[2, 2, 2, 2, 64, 64] strides [32768, 16384, 8192, 4096, 64, 1]>]> : !f -> !o
   kernel.store %4, %6[%c0, %c0, %c0, %c0, %c0, %c0] : tensor<2x2x2x2x64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xbf16, global>
+!o = !kernel.view<64x64xf32, global>
+// expected-error @below {{is not for tensor cores: tiles of a product have 64 or 128 rows}}
+kernel.func @three_groups(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<192, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
   kernel.return
 }

@@ -289,8 +289,8 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult TensorStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
                                      int64_t depth, int64_t stages, int64_t group) {
-  if ((rows != 64 && rows != 128) || columns <= 0 || (columns != 32 && columns % 64 != 0) || columns > 256)
-    return emitError() << "tiles of tensor cores have 64 or 128 rows and 32, 64, 128, 192 or 256 columns, not " << rows
+  if ((rows != 64 && rows != 128 && rows != 192) || columns <= 0 || columns % 16 != 0 || columns > 256)
+    return emitError() << "tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not " << rows
                        << " x " << columns;
   if (depth != 64 || stages < 2 || group <= 0)
     return emitError() << "slices of 64 elements pass through two stages or more, not of " << depth << " through "

@@ -49,7 +49,11 @@ static Expansion findExpansion(Operation *op, Instructions has) {
       .Case([](math::ExpOp exponential) {
         return exponential->hasAttr(nonpositiveAttrName) ? unary(expNonpositive) : unary(exp);
       })
-      .Case([](math::Exp2Op) { return unary(exp2); })
+      .Case([](math::Exp2Op power) {
+        // Tiles are those of the machine form, which may have an instruction for it.
+        bool isInstruction = isa<TensorType>(power.getType()) && bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
+        return isInstruction ? Expansion() : unary(exp2);
+      })
       .Case([](math::LogOp) { return unary(log); })
       .Case([](math::Log2Op) { return unary(log2); })
       .Case([](math::TanhOp) { return unary(tanh); })

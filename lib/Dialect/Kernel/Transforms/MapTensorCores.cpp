@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,6 +23,7 @@ namespace {
 
 /// Rows of a group of four warps, and its threads.
 constexpr int64_t groupRows = 64, groupThreads = 128;
+constexpr int64_t mostRows = 128;
 /// Columns that leave together: what a swizzle of 128 bytes is of 16-bit elements.
 constexpr int64_t panelColumns = 64, swizzleBytes = 128;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers.
@@ -608,7 +610,20 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
       if (failed(axes))
         return signalPassFailure();
       std::string reason;
+      if (isAttention(func)) {
+        std::optional<TensorAttention> attention = matchTensorAttention(func, *axes, reason);
+        if (!attention) {
+          func.emitOpError() << "is no attention for tensor cores: " << reason;
+          return signalPassFailure();
+        }
+        mapAttention(func, *attention, *axes);
+        continue;
+      }
       std::optional<TensorDot> dot = matchTensorDot(func, *axes, reason);
+      if (dot && tensorStepOf(func).getRows() > mostRows) {
+        dot.reset();
+        reason = "tiles of a product have 64 or 128 rows";
+      }
       if (dot && !dot->rhs.alongDepth && tensorStepOf(func).getColumns() % panelColumns != 0) {
         dot.reset();
         reason = "a factor that does not run along the contraction lies in panels of 64 columns";

@@ -136,8 +136,7 @@ static bool isElement(Type element) {
   return element.isF32() || element.isBF16() || element.isF16() || element.isInteger(32);
 }
 
-/// Ops that are instructions on f32, i32 and i1, or expand to such.
-static bool isOnRegisters(Operation *op) {
+bool zyx::kernel::isOnRegisters(Operation *op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
              arith::MinimumFOp, arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::TruncFOp, arith::ExtFOp,
              arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,

@@ -234,11 +234,14 @@ def Kernel_StreamStepAttr : Kernel_Attr<"StreamStep", "stream_step"> {
 }
 
 def Kernel_TensorStepAttr : Kernel_Attr<"TensorStep", "tensor_step"> {
-  let summary = "Have groups of four warps multiply the kernel's dot by tensor cores, and the copy engine feed them";
+  let summary = "Have groups of four warps multiply by tensor cores, and the copy engine feed them";
   let description = [{
     The only step of its schedule. A tile of the result has `rows` by `columns` elements: 64 rows for each group of
     warps. Slices of `depth` elements along the contraction pass through a ring of `stages` in shared memory.
     Workgroups walk all tiles with the stride of their number, in columns of `group` tiles.
+
+    Of an attention a tile has `rows` queries, which walk the keys in blocks of `columns`. Keys and values pass through
+    rings of `stages` blocks each, and workgroups walk the tiles of `group` heads at a time.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$depth, "int64_t":$stages, "int64_t":$group);
   let assemblyFormat = "`<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group `>`";

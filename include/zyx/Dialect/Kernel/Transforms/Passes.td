@@ -97,13 +97,16 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
 }
 
 def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
-  let summary = "Tiled form to machine form, where the schedule says so: a product by tensor cores";
+  let summary = "Tiled form to machine form, where the schedule says so: a product or an attention by tensor cores";
   let description = [{
     A kernel whose schedule is one `tensor_step` becomes a persistent one in the machine form. One thread has the
     copy engine bring slices of both factors into a ring in shared memory; one or two groups of four warps multiply
     them and keep the sums in registers. What the kernel does to the sums is done there, in pieces of 64 columns; 16-bit
     results leave through shared memory by the copy engine where their rows lie on multiples of 16 bytes, others
     are written by the threads. Types of 16 bits are computed in f32 and rounded after each op.
+
+    Of an attention the keys are walked in blocks, with the softmax of one block in registers while the product with the
+    next one runs.
 
     Before:
 

@@ -83,6 +83,9 @@ std::optional<AxisStrides> stridesOf(mlir::Value view, mlir::ValueRange indices,
 BlockAttr stridedBlock(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
                        int64_t offset);
 
+/// Ops that are instructions on f32, i32 and i1, or expand to such.
+bool isOnRegisters(mlir::Operation *op);
+
 /// Whether the copy engine can fetch from or write to memory with these strides: `inner` has neighbours, and
 /// everything else lies on multiples of 16 bytes.
 bool isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes);
