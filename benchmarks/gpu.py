@@ -315,6 +315,43 @@ def attention(batch, heads, rows, features, causal=False, groups=1, dtype="bf16"
     return {"build": build, "peer": peer, "reference": reference, "flops": flops, "compiled": False, "bound": 8e-3}
 
 
+def cross_entropy(rows, classes, dtype):
+    """The mean of -log(softmax(x))[target], as the Tensor API composes it."""
+    def build():
+        t = Text()
+        shape = (rows, classes)
+        x, target = t.input(shape, dtype), t.input((rows,), "i64")
+        wide = t.cast(x, "f32")
+        d = t.binary("sub", wide, t.rows(t.reduce("max", wide, 1), shape))
+        logarithms = t.binary("sub", d, t.rows(t.unary("log", t.reduce("add", t.unary("exp", d), 1)), shape))
+        number = t.op(f"iota dim = 1 : {t.type(shape, 'i64')}", shape, "i64")
+        chosen = t.op(f"binary eq {number[0]}, {t.rows(target, shape)[0]} : {t.t(number)}", shape, "i1")
+        losses = t.op(f"select {chosen[0]}, {logarithms[0]}, {t.number(0, shape, 'f32')[0]} : {t.t(logarithms)}", shape, "f32")
+        loss = t.unary("neg", t.reduce("add", losses, 1))
+        mean = t.op(f"reduce add {t.scaled(loss, 1 / rows)[0]} dims = [0] : {t.t(loss)} -> tensor<f32>", (), "f32")
+        return t.function(t.cast(mean, dtype))
+
+    def peer(torch, x):
+        return torch.nn.functional.cross_entropy(x[0], x[1])
+    return {"build": build, "peer": peer, "reference": lambda torch, x: peer(torch, [x[0].float(), x[1]]), "compiled": True,
+            "bytes": rows * classes * {"f32": 4, "bf16": 2}[dtype], "bound": 1e-2, "below": classes}
+
+
+def softmax_backward(shape, dtype):
+    def build():
+        t = Text()
+        y, dy = t.input(shape, dtype), t.input(shape, dtype)
+        y, dy = t.cast(y, "f32"), t.cast(dy, "f32")
+        sums = t.rows(t.reduce("add", t.binary("mul", y, dy), 1), shape)
+        return t.function(t.cast(t.binary("mul", y, t.binary("sub", dy, sums)), dtype))
+
+    def peer(torch, x):
+        y, dy = x[0].float(), x[1].float()
+        return (y * (dy - (y * dy).sum(1, keepdim=True))).to(x[0].dtype)
+    return {"build": build, "peer": peer, "reference": peer, "compiled": True,
+            "bytes": 3 * shape[0] * shape[1] * {"f32": 4, "bf16": 2}[dtype], "bound": {"f32": 1e-4, "bf16": 1e-2}[dtype]}
+
+
 def workloads():
     all = {}
     for size in (1024, 2048, 4096, 8192):
@@ -357,6 +394,9 @@ def workloads():
     for columns in (65536, 262144):
         for kind in ("softmax", "rms-norm"):
             all[f"{kind}-f32-1024x{columns}"] = rowwise(kind, (1024, columns), "f32")
+    all["cross-entropy-bf16-16384x50304"] = cross_entropy(16384, 50304, "bf16")
+    for dtype in ("f32", "bf16"):
+        all[f"softmax-backward-{dtype}"] = softmax_backward(shape, dtype)
     all.update(gpu_models.workloads())
     return all
 
@@ -518,7 +558,8 @@ def run(folder, chosen, seconds, mode, results):
                 for key, each in named.items():
                     runtime.set(executor, runtime.find(executor, key), each.cpu())
             else:
-                x = [torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
+                x = [torch.randint(work["below"], s, device="cuda") if d == "i64" else
+                     torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
                 for i, each in enumerate(x):
                     runtime.set(executor, i, each.cpu())
             # From the second run on commands are graphs.

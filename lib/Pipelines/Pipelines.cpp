@@ -91,7 +91,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
                                                 options.target.hasFma, options.target.hasMaximum,
-                                                options.target.sharedBytes}));
+                                                options.target.sharedBytes, options.target.isGpu()}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
@@ -113,7 +113,8 @@ void addTargetPhase(OpPassManager &passes, const Options &options) {
     if (options.target.hasTensorTiles)
       passes.addPass(kernel::createConvertKernelToNVVMPass({options.target.name, /*onlyMachine=*/true}));
     passes.addPass(kernel::createConvertKernelToThreadsPass(
-        {options.target.privateBytes, options.target.sharedBytes}));
+        {options.target.privateBytes, options.target.sharedBytes, options.target.hasPackedHalf,
+         options.target.hasPackedBfloat, options.target.hasMaximum}));
   }
 }
 

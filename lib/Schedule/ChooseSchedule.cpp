@@ -49,6 +49,9 @@ constexpr int64_t rowElements = 1024;
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
 /// On a GPU, vectors that each thread of a row has before there are more threads, and how many there are.
 constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
+/// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have that
+/// many registers. Twice as many elements are possible.
+constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
 /// On a GPU, rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
 constexpr int64_t threadRows = 4;
 /// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
@@ -303,10 +306,47 @@ private:
       return;
     int64_t widest = 1;
     for (LoadOp load : loads)
-      widest = std::max(widest, bytesOf(load.getResult()));
-    const int64_t threads = axes.extent(*row) / (vectorsPerThread * target.lanes(widest));
-    if (threads >= fewestThreads)
-      func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
+      if (axes.contains(load.getResult(), *row))
+        widest = std::max(widest, bytesOf(load.getResult()));
+    const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
+    if (threads < fewestThreads)
+      return;
+    func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
+    if (axes.extent(*row) % lanes == 0)
+      keepRow(*row, axes.extent(*row) / lanes, lanes);
+  }
+
+  /// More threads for a row of `vectors` that is walked more than once, and more workgroups, so that all of it is in
+  /// registers.
+  void keepRow(Axis row, int64_t vectors, int64_t lanes) {
+    int64_t walks = 0, kept = 0, programs = 1;
+    func.walk([&](ReduceOp reduce) { walks += axes.contains(reduce.getInput(), row); });
+    walks += llvm::any_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
+    const SmallVector<Axis> parallel = parallelAxes();
+    for (LoadOp load : loads)
+      kept += axes.contains(load.getResult(), row) &&
+              (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) { return axes.contains(load.getResult(), axis); }));
+    for (Axis axis : parallel)
+      programs *= axes.extent(axis);
+    if (walks < 2)
+      return;
+    int64_t rounds = std::max<int64_t>(keptElements / lanes, 1), cluster = 1;
+    auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
+    while (mayDouble() && vectors > rounds * mostKeepingThreads * cluster)
+      cluster *= 2;
+    // Few rows are shared by more multiprocessors.
+    while (mayDouble() && 2 * programs * cluster <= target.cores && vectors >= 4 * fewestThreads * cluster)
+      cluster *= 2;
+    if (cluster == 1 && vectors <= rounds * mostThreads)
+      return;
+    // Of several rows at once there would be too much.
+    const int64_t mostRounds = kept > 1 || lanes < 4 ? rounds : 2 * rounds;
+    auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
+    rounds = std::max(std::min(rounds, divide(vectors, vectorsPerThread * fewestThreads * cluster)),
+                      divide(vectors, mostKeepingThreads * cluster));
+    func.setThreads(rounds > mostRounds ? mostThreads : llvm::alignTo(divide(vectors, rounds * cluster), fewestThreads));
+    if (cluster > 1)
+      func.setCluster(cluster);
   }
 
   int64_t columnsPerProgram(Axis axis, int64_t vectors) {

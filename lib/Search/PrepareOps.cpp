@@ -241,8 +241,8 @@ static int64_t partsOf(int64_t extent, int64_t most = 256) {
   return 0;
 }
 
-/// What a thread of many has: neighbouring results, or its share of a row.
-constexpr int64_t resultsPerThread = 4, threadsPerRow = 256;
+/// What a thread of many has: 16 bytes of neighbours, or its share of a row.
+constexpr int64_t threadBytes = 16, threadsPerRow = 256;
 
 static bool isRounded(ReduceOp op) {
   Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
@@ -256,7 +256,11 @@ static bool isAlongRows(ReduceOp op) {
 
 static int64_t threadsOf(ReduceOp op) {
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
-  return isAlongRows(op) ? results * threadsPerRow : results / resultsPerThread;
+  if (isAlongRows(op))
+    return results * threadsPerRow;
+  auto widened = op.getX().getDefiningOp<CastOp>();
+  Type read = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType()).getElementType();
+  return results * llvm::divideCeil(read.getIntOrFloatBitWidth(), 8) / threadBytes;
 }
 
 /// What takes as long as some hundred launches; and results that are too few to share it.
@@ -285,7 +289,9 @@ void zyx::search::partReductions(Block &block, int64_t threads) {
     SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());
     const int64_t first = dims.front();
     // Not more than the machine wants, which a second kernel has to combine.
-    const int64_t wanted = threads ? std::max<int64_t>(threads / std::max<int64_t>(threadsOf(op), 1), 16) : 256;
+    // Threads that each read several rows at once are enough where they are half as many.
+    const int64_t most = isAlongRows(op) ? threads : threads / 2;
+    const int64_t wanted = threads ? std::max<int64_t>(most / std::max<int64_t>(threadsOf(op), 1), 16) : 256;
     const int64_t parts = partsOf(shape[first], wanted);
     if (parts == 0)
       continue;

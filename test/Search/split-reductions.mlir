@@ -56,8 +56,8 @@ func.func @left(%a: tensor<256x256xf32>, %b: tensor<65536x64xf32>, %c: tensor<10
 // CHECK: graph.reduce add {{.*}} dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>
 // CHECK: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
 // THREADS-LABEL: func.func @columns
-// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<64x128x8192xf32> -> tensor<64x8192xf32>
-// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<64x8192xf32> -> tensor<8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<32x256x8192xf32> -> tensor<32x8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<32x8192xf32> -> tensor<8192xf32>
 // THREADS: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
 func.func @columns(%x: tensor<8192x8192xf32>, %z: tensor<8192x8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) {
   %y = graph.reduce add %x dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>

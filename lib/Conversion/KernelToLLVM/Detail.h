@@ -24,6 +24,8 @@ struct ThreadFunction {
   mlir::LLVM::LLVMFuncOp func;
   /// Where this thread's part of the scratch memory begins, and what its workgroup shares.
   mlir::Value scratch, shared;
+  /// Several workgroups run a program, as a cluster.
+  bool isCluster = false;
 };
 mlir::FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func);
 
@@ -41,6 +43,8 @@ struct MemoryFacts {
   mlir::Value scratch = {};
   /// Where shared allocations go, if there is such memory.
   mlir::Value shared = {};
+  /// The workgroup is one of several in a cluster.
+  bool isCluster = false;
 };
 
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
@@ -59,6 +63,8 @@ struct SmallFloatConversions {
   bool half = true, bfloat = false;
   /// f16 from f64, too: elsewhere that is a function of a library.
   bool halfOfDouble = false;
+  /// Instructions of a GPU add, subtract and multiply two f16, or two bf16; whether they know maxima and minima, too.
+  bool halfPairs = false, bfloatPairs = false, maximum = false;
 };
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions.
 mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, SmallFloatConversions has);

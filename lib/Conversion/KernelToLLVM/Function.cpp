@@ -16,8 +16,9 @@ using namespace mlir;
 namespace zyx::kernel {
 namespace {
 
-/// Threads of a workgroup at most, so that the assembler knows how many registers each may have.
-constexpr int32_t threadsPerGroup = 256;
+/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and of
+/// any at most, as workgroups of a cluster that every card has which has clusters.
+constexpr int32_t threadsPerGroup = 256, mostThreads = 1024, mostCluster = 8;
 
 /// Names a function that the module does not have yet.
 std::string freshName(ModuleOp module, StringRef wanted) {
@@ -147,8 +148,9 @@ Value sharedMemory(OpBuilder &builder, ModuleOp module, Location loc) {
 }
 
 /// Refuses what a program of one thread, or of several where `mostThreads` allows it, cannot be.
-LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1) {
-  if (static_cast<int64_t>(func.getThreads().value_or(1)) > mostThreads || func.getCluster().value_or(1) != 1)
+LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1, int64_t mostCluster = 1) {
+  if (static_cast<int64_t>(func.getThreads().value_or(1)) > mostThreads ||
+      static_cast<int64_t>(func.getCluster().value_or(1)) > mostCluster)
     return func.emitOpError() << "asks for " << func.getThreads().value_or(1)
                               << " threads in a cluster of " << func.getCluster().value_or(1)
                               << ", where a program is one thread";
@@ -224,9 +226,9 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
 
 FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
   Location loc = func.getLoc();
-  if (failed(checkFunction(func, threadsPerGroup)))
+  const int64_t groupThreads = func.getThreads().value_or(1), cluster = func.getCluster().value_or(1);
+  if (failed(checkFunction(func, mostThreads, groupThreads > 1 ? mostCluster : 1)))
     return failure();
-  const int64_t groupThreads = func.getThreads().value_or(1);
   OpBuilder builder(func);
   MLIRContext *context = func.getContext();
   const int64_t stackBytes = bytesOf(func, Space::Private);
@@ -248,6 +250,9 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
                                                                                 : threadsPerGroup}));
   // Else the assembler spills to have more workgroups at once.
   made->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  if (cluster > 1)
+    made->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   Block *start = made.addEntryBlock(builder);
   builder.setInsertionPointToStart(start);
   SmallVector<Value> arguments;
@@ -278,13 +283,23 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
   if (groupThreads > 1)
     shared = LLVM::AddrSpaceCastOp::create(builder, loc, generic, sharedMemory(builder, module, loc));
   Value programs = start->getArgument(types.size() - 1);
+  if (cluster > 1) {
+    // Launched are as many workgroups as all clusters have. Nobody writes to one that has not begun.
+    auto clusters = [&](Value count) -> Value {
+      return LLVM::UDivOp::create(builder, loc, count,
+                                  LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(cluster)));
+    };
+    group = clusters(group), groups = clusters(groups), programs = clusters(programs);
+    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+  }
   if (groupThreads > 1)
     moveCode(func, arguments, made, group, programs, groups);
   else
     moveCode(func, arguments, made, thread, programs, threads);
   func.erase();
   made.setSymName(name);
-  return ThreadFunction{made, scratch, shared};
+  return ThreadFunction{made, scratch, shared, cluster > 1};
 }
 
 } // namespace zyx::kernel

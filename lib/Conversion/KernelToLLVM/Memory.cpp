@@ -36,6 +36,7 @@ private:
   LogicalResult lower(ViewOp view);
   LogicalResult lower(AllocOp alloc);
   LogicalResult lower(SubviewOp subview);
+  LogicalResult lower(PeerOp peer);
   LogicalResult lower(LoadOp load);
   LogicalResult lower(GatherOp gather);
   LogicalResult lower(StoreOp store);
@@ -46,6 +47,11 @@ private:
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
   void lower(vector::StepOp step);
+  /// What threads of a workgroup have, or workgroups of a cluster.
+  bool hasNumber(IdKind kind) const {
+    return facts.shared && (kind == IdKind::Thread || (kind == IdKind::ClusterRank && facts.isCluster));
+  }
+  bool hasBarrier(Scope scope) const { return facts.shared && (scope == Scope::Workgroup || facts.isCluster); }
   void lower(IdOp id);
   void lower(BarrierOp barrier);
 
@@ -174,7 +180,7 @@ int64_t divisorOf(Value index, unsigned depth = 8) {
   Operation *op = index.getDefiningOp();
   if (isa<arith::MulIOp>(op))
     return std::min(most, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp>(op))
     return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
   return 1;
 }
@@ -279,6 +285,17 @@ LogicalResult MemoryLowering::lower(SubviewOp subview) {
   size_t dropped = whole->strides.size() - subview.getType().getRank();
   place.strides.assign(whole->strides.begin() + dropped, whole->strides.end());
   places[subview] = std::move(place);
+  return success();
+}
+
+LogicalResult MemoryLowering::lower(PeerOp peer) {
+  const Place *here = placeOf(peer, peer.getView());
+  if (!here)
+    return failure();
+  Place place = *here;
+  Value group = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), peer.getGroup());
+  place.base = NVVM::MapaOp::create(builder, loc, place.base.getType(), place.base, group);
+  places[peer] = std::move(place);
   return success();
 }
 
@@ -589,13 +606,20 @@ void MemoryLowering::lower(vector::StepOp step) {
 }
 
 void MemoryLowering::lower(IdOp id) {
-  Value number = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+  Type i32 = builder.getI32Type();
+  Value number = id.getKind() == IdKind::Thread ? NVVM::ThreadIdXOp::create(builder, loc, i32).getResult()
+                                                : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
   id.replaceAllUsesWith(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number).getResult());
   id.erase();
 }
 
 void MemoryLowering::lower(BarrierOp barrier) {
-  NVVM::Barrier0Op::create(builder, loc);
+  if (barrier.getScope() == Scope::Cluster) {
+    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+  } else {
+    NVVM::Barrier0Op::create(builder, loc);
+  }
   barrier.erase();
 }
 
@@ -607,7 +631,7 @@ LogicalResult MemoryLowering::run() {
     builder.setInsertionPoint(op);
     loc = op->getLoc();
     LogicalResult lowered = success();
-    if (isa<ViewOp, AllocOp, SubviewOp>(op))
+    if (isa<ViewOp, AllocOp, SubviewOp, PeerOp>(op))
       views.push_back(op);
     if (auto view = dyn_cast<ViewOp>(op))
       lowered = lower(view);
@@ -615,6 +639,8 @@ LogicalResult MemoryLowering::run() {
       lowered = lower(alloc);
     else if (auto subview = dyn_cast<SubviewOp>(op))
       lowered = lower(subview);
+    else if (auto peer = dyn_cast<PeerOp>(op); peer && facts.isCluster)
+      lowered = lower(peer);
     else if (auto load = dyn_cast<LoadOp>(op))
       lowered = lower(load);
     else if (auto gather = dyn_cast<GatherOp>(op))
@@ -631,9 +657,9 @@ LogicalResult MemoryLowering::run() {
       lower(mask);
     else if (auto step = dyn_cast<vector::StepOp>(op))
       lower(step);
-    else if (auto id = dyn_cast<IdOp>(op); id && facts.shared && id.getKind() == IdKind::Thread)
+    else if (auto id = dyn_cast<IdOp>(op); id && hasNumber(id.getKind()))
       lower(id);
-    else if (auto barrier = dyn_cast<BarrierOp>(op); barrier && facts.shared)
+    else if (auto barrier = dyn_cast<BarrierOp>(op); barrier && hasBarrier(barrier.getScope()))
       lower(barrier);
     else if (isa<KernelDialect>(op->getDialect()))
       lowered = op->emitOpError("has no meaning for a program that is one thread");

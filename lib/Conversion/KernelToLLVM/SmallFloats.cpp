@@ -79,6 +79,67 @@ public:
     return arith::BitcastOp::create(b, loc, result, bits);
   }
 
+  /// What instructions compute in the format itself, two elements at a time; null where there are none. A product of two
+  /// and a sum are fused ones with -0 and 1, which change nothing.
+  Value computePairs(Operation *op) {
+    auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+    if (!type || type.getNumElements() % 2 != 0)
+      return {};
+    Type element = type.getElementType();
+    const bool isHalf = isa<Float16Type>(element);
+    const bool isMaximum = isa<arith::MaximumFOp, arith::MinimumFOp>(op);
+    if (!(isHalf ? has.halfPairs : has.bfloatPairs && isa<BFloat16Type>(element)) || (isMaximum && !has.maximum) ||
+        !(isMaximum || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, math::AbsFOp>(op)))
+      return {};
+    const int64_t count = type.getNumElements() / 2;
+    auto words = VectorType::get({count}, b.getI32Type()), pair = VectorType::get({2}, element);
+    auto word = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(words, APInt(32, static_cast<uint64_t>(value))));
+    };
+    SmallVector<Value> x;
+    for (Value operand : op->getOperands())
+      x.push_back(LLVM::BitcastOp::create(b, loc, words, bits(operand)));
+    Value result;
+    if (isa<arith::NegFOp>(op)) {
+      result = arith::XOrIOp::create(b, loc, x[0], word(0x80008000));
+    } else if (isa<math::AbsFOp>(op)) {
+      result = arith::AndIOp::create(b, loc, x[0], word(0x7fff7fff));
+    } else {
+      const std::string name = std::string("llvm.nvvm.") +
+                               (isa<arith::MaximumFOp>(op)   ? "fmax.nan."
+                                : isa<arith::MinimumFOp>(op) ? "fmin.nan."
+                                                             : "fma.rn.") +
+                               (isHalf ? "f16x2" : "bf16x2");
+      auto pairOf = [&](Value vector, int64_t i) -> Value {
+        Value place = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i));
+        return LLVM::BitcastOp::create(b, loc, pair, LLVM::ExtractElementOp::create(b, loc, vector, place));
+      };
+      auto number = [&](double value) -> Value {
+        FloatAttr attr = b.getFloatAttr(element, value);
+        return LLVM::ConstantOp::create(b, loc, pair, DenseElementsAttr::get(pair, Attribute(attr)));
+      };
+      result = LLVM::PoisonOp::create(b, loc, words);
+      for (int64_t i = 0; i < count; ++i) {
+        Value first = pairOf(x[0], i), second = pairOf(x[1], i);
+        SmallVector<Value> operands = {first, second};
+        if (isa<arith::AddFOp>(op))
+          operands = {first, number(1), second};
+        else if (isa<arith::SubFOp>(op))
+          operands = {second, number(-1), first};
+        else if (isa<arith::MulFOp>(op))
+          operands = {first, second, number(-0.0)};
+        Value computed =
+            LLVM::CallIntrinsicOp::create(b, loc, pair, b.getStringAttr(name), operands).getResult(0);
+        Value place = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i));
+        result = LLVM::InsertElementOp::create(
+            b, loc, result, LLVM::BitcastOp::create(b, loc, b.getI32Type(), computed), place);
+      }
+    }
+    Type bitsOfType = bitsType(type);
+    return arith::BitcastOp::create(b, loc, type, LLVM::BitcastOp::create(b, loc, bitsOfType, result));
+  }
+
 private:
   Type f32(Value shape) { return like(shape.getType(), b.getF32Type()); }
   Type i32(Value shape) { return like(shape.getType(), b.getI32Type()); }
@@ -261,6 +322,9 @@ LogicalResult lower(Operation *op, SmallFloatConversions has) {
   if (isa<math::FmaOp>(op))
     return op->emitOpError() << "of " << result.getType()
                              << " would be rounded twice: a CPU multiplies and adds in f32";
+
+  if (Value computed = small(result) ? floats.computePairs(op) : Value())
+    return replace(computed);
 
   auto extended = [&](Value value) { return small(value) ? floats.extend(value) : value; };
   Type f32 = like(result.getType(), b.getF32Type());

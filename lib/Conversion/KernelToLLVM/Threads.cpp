@@ -47,11 +47,14 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
         return signalPassFailure();
       MemoryFacts facts{privateBytes};
       facts.shared = made->shared;
+      facts.isCluster = made->isCluster;
       facts.streams = false;
       facts.bufferAlignment = gpuBufferAlignment;
       if (!fitsStack)
         facts.scratch = made->scratch;
-      const SmallFloatConversions all{.half = true, .bfloat = true, .halfOfDouble = true};
+      const SmallFloatConversions all{.half = true, .bfloat = true, .halfOfDouble = true,
+                                      .halfPairs = packedHalf, .bfloatPairs = packedBfloat,
+                                      .maximum = maximum};
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();
       funcs.push_back(made->func);

@@ -176,6 +176,7 @@ TargetInfo turing() {
   info.ptxVersion = 78;
   info.features = {"ptx78"};
   info.threadsPerCore = 1024;
+  info.hasPackedHalf = true;
   return info;
 }
 
@@ -184,7 +185,7 @@ TargetInfo card(const char *name, int64_t l1Bytes, int64_t l2Bytes, int64_t core
   TargetInfo info = turing();
   info.name = info.cpu = name;
   info.requiredFeatures = {name};
-  info.hasMaximum = true;
+  info.hasMaximum = info.hasPackedBfloat = true;
   info.l1Bytes = l1Bytes;
   info.l2Bytes = l2Bytes;
   info.cores = cores;
@@ -203,6 +204,7 @@ TargetInfo ada() { return card("sm_89", 128 << 10, 72 << 20, 128, 99 << 10); }
 TargetInfo hopper() {
   TargetInfo info = card("sm_90a", 256 << 10, 50 << 20, 132, 227 << 10);
   info.hasTensorTiles = true;
+  info.clusterSize = 8;
   info.productsPerCycle = 2048;
   info.bytesPerCycle = 52;
   info.tileCycles = 1800;
@@ -232,7 +234,7 @@ std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
                        int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), productsPerCycle,
-                       bytesPerCycle, tileCycles, threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
+                       bytesPerCycle, tileCycles, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;

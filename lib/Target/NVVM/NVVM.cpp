@@ -28,7 +28,7 @@ Needs needsOf(Operation *op) {
           NVVM::CpAsyncBulkWaitGroupOp, NVVM::MBarrierTryWaitOp, NVVM::MBarrierArriveExpectTxOp,
           NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp>(op))
     return {90, 80};
-  if (isa<NVVM::StMatrixOp>(op))
+  if (isa<NVVM::StMatrixOp, NVVM::MapaOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp>(op))
     return {90, 78};
   if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp>(op))
     return {80, 70};

@@ -8,8 +8,23 @@ kernel.func @crowded(%x: !kernel.buffer<f32, global>) attributes {threads = 64 :
 
 // -----
 
-// expected-error @below {{asks for 512 threads in a cluster of 1, where a program is one thread}}
-kernel.func @large(%x: !kernel.buffer<f32, global>) attributes {threads = 512 : i64} {
+// expected-error @below {{asks for 2048 threads in a cluster of 1, where a program is one thread}}
+kernel.func @large(%x: !kernel.buffer<f32, global>) attributes {threads = 2048 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error @below {{asks for 512 threads in a cluster of 16, where a program is one thread}}
+kernel.func @wide(%x: !kernel.buffer<f32, global>) attributes {threads = 512 : i64, cluster = 16 : i64} {
+  kernel.return
+}
+
+// -----
+
+kernel.func @no_cluster(%x: !kernel.buffer<f32, global>) attributes {threads = 64 : i64} {
+  // expected-error @below {{has no meaning for a program that is one thread}}
+  kernel.barrier cluster
   kernel.return
 }
 

@@ -120,3 +120,44 @@ kernel.func @together(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} 
   }
   kernel.return
 }
+
+// -----
+
+// Several workgroups in a cluster: a program for each cluster, which begins when all have begun, and writes into the
+// memory of any of them.
+
+// CHECK-LABEL: llvm.func @cluster
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 4, 1, 1>
+// CHECK-SAME: nvvm.maxntid = array<i32: 512>
+// CHECK: %[[OWN:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK-NEXT: %[[GROUP:.*]] = llvm.zext %[[OWN]]
+// CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK: %[[CLUSTER:.*]] = llvm.udiv %[[GROUP]], %[[SIZE]]
+// CHECK-COUNT-2: llvm.udiv
+// CHECK: nvvm.cluster.arrive {aligned}
+// CHECK: nvvm.cluster.wait {aligned}
+// CHECK: llvm.br ^{{.*}}(%[[CLUSTER]] : i64)
+// CHECK: nvvm.read.ptx.sreg.cluster.ctaid.x
+// CHECK: nvvm.mapa %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK: nvvm.cluster.arrive {aligned}
+// CHECK: nvvm.cluster.wait {aligned}
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<8xf32, global>
+!shared = !kernel.view<4xf32, shared>
+kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 512 : i64, cluster = 4 : i64} {
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %ys = kernel.view %y map #x : !buffer -> !view
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %s = kernel.alloc : !shared
+    %g = kernel.id cluster_rank
+    %v = kernel.load %xs[%i] : !view -> f32
+    %p = kernel.peer %s of %c0 : !shared
+    kernel.store %v, %p[%g] : f32, !shared
+    kernel.barrier cluster
+    %w = kernel.load %s[%c0] : !shared -> f32
+    kernel.store %w, %ys[%i] : f32, !view
+  }
+  kernel.return
+}

@@ -1,4 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-lower-tiles='vector-bytes=16 gpu' | FileCheck %s --check-prefix=GPU
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=33000' \
 // RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 
@@ -126,5 +127,122 @@ kernel.func @two_sums(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads
   %p = kernel.reduce add %u dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
   %b = arith.addf %s, %p : tensor<1xf32>
   kernel.store %b, %ys[%c0] in_bounds [true] : tensor<1xf32>, !one
+  kernel.return
+}
+
+// Where the last round has not something for all threads, the others read what its last one has, add nothing and write
+// nothing.
+
+// CHECK-LABEL: kernel.func @uneven
+// CHECK-NOT: scf.for
+// CHECK: %[[IS:.*]] = arith.cmpi ule, %[[AT:.*]], %[[LAST:.*]] : index
+// CHECK: %[[OWN:.*]] = arith.minui %[[AT]], %[[LAST]] : index
+// CHECK: %[[V:.*]] = kernel.load {{.*}}%[[OWN]]] : <8x1040xf32, global> -> vector<4xf32>
+// CHECK: %[[NEXT:.*]] = arith.addf
+// CHECK: arith.select %[[IS]], %[[NEXT]], {{.*}} : vector<4xf32>
+// CHECK: kernel.barrier
+// CHECK-COUNT-4: kernel.store {{.*}} : vector<4xf32>, <8x1040xf32, global>
+// CHECK: %[[AGAIN:.*]] = arith.cmpi ule
+// CHECK: scf.if %[[AGAIN]] {
+// CHECK-NEXT: kernel.store {{.*}} : vector<4xf32>, <8x1040xf32, global>
+#uneven = #kernel.map<[#kernel.block<[8, 1040] strides [1040, 1]>]>
+!uneven = !kernel.view<8x1040xf32, global>
+kernel.func @uneven(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #uneven : !buffer -> !uneven
+  %ys = kernel.view %y map #uneven : !buffer -> !uneven
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !uneven -> tensor<1x1040xf32>
+    %s = kernel.reduce add %t dims [1] : tensor<1x1040xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1040xf32>
+    %d = arith.subf %t, %b : tensor<1x1040xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1040xf32>, !uneven
+  }
+  kernel.return
+}
+
+// Workgroups of a cluster hand what they have to all of them. With one exchange, nobody comes to the next program's before
+// all have read.
+
+// CHECK-LABEL: kernel.func @cluster
+// CHECK-DAG: %[[PLACES:.*]] = kernel.alloc : <2xf32, shared>
+// CHECK-DAG: %[[T:.*]] = kernel.id thread
+// CHECK-DAG: %[[G:.*]] = kernel.id cluster_rank
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[G]], %{{.*}} : index
+// CHECK: %[[ALL:.*]] = arith.addi %[[BEFORE]], %[[T]] : index
+// CHECK-COUNT-4: kernel.load {{.*}} : <8x2048xf32, global> -> vector<4xf32>
+// CHECK: kernel.barrier workgroup
+// CHECK: kernel.barrier workgroup
+// CHECK: %[[OTHER:.*]] = arith.remui %[[T]], %{{.*}} : index
+// CHECK: scf.if
+// CHECK: %[[PEER:.*]] = kernel.peer %[[PLACES]] of %[[OTHER]]
+// CHECK: kernel.store %{{.*}}, %[[PEER]][%[[G]]]
+// CHECK: kernel.barrier cluster
+// CHECK-COUNT-2: kernel.load %[[PLACES]]
+// CHECK-COUNT-4: kernel.store {{.*}} : vector<4xf32>, <8x2048xf32, global>
+// CHECK: kernel.barrier cluster
+#long = #kernel.map<[#kernel.block<[8, 2048] strides [2048, 1]>]>
+!long = !kernel.view<8x2048xf32, global>
+kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, cluster = 2 : i64} {
+  %xs = kernel.view %x map #long : !buffer -> !long
+  %ys = kernel.view %y map #long : !buffer -> !long
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x2048xf32>
+    %s = kernel.reduce add %t dims [1] : tensor<1x2048xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+    %d = arith.subf %t, %b : tensor<1x2048xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x2048xf32>, !long
+  }
+  kernel.return
+}
+
+// What lies in memory that only one workgroup shares would be another one's: then a program is one workgroup's.
+
+// CHECK-LABEL: kernel.func @apart
+// CHECK-SAME: attributes {threads = 64 : i64}
+// CHECK-NOT: barrier cluster
+// CHECK: kernel.return
+kernel.func @apart(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, cluster = 2 : i64} {
+  %xs = kernel.view %x map #long : !buffer -> !long
+  %ys = kernel.view %y map #long : !buffer -> !long
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x2048xf32>
+    %m = kernel.convert %t : tensor<1x2048xf32> -> tensor<1x2048xf32, #kernel.memory<private>>
+    %k = kernel.convert %m : tensor<1x2048xf32, #kernel.memory<private>> -> tensor<1x2048xf32>
+    %s = kernel.reduce add %k dims [1] : tensor<1x2048xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+    %d = arith.subf %t, %b : tensor<1x2048xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x2048xf32>, !long
+  }
+  kernel.return
+}
+
+// A thread of a GPU asks for eight vectors before it waits, as often as all threads have so many; and vectors are as long
+// as what is read, whatever it is computed in.
+
+// GPU-LABEL: kernel.func @sum
+// GPU: scf.for
+// GPU-COUNT-8: kernel.load {{.*}} -> vector<8xbf16>
+// GPU: scf.yield
+// GPU: scf.for
+// GPU-COUNT-1: kernel.load {{.*}} -> vector<8xbf16>
+// GPU: scf.yield
+#sum = #kernel.map<[#kernel.block<[8, 12800] strides [12800, 1]>]>
+#out = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!half = !kernel.buffer<bf16, global>
+!sum = !kernel.view<8x12800xbf16, global>
+!out = !kernel.view<8xf32, global>
+kernel.func @sum(%x: !half, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #sum : !half -> !sum
+  %ys = kernel.view %y map #out : !buffer -> !out
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !sum -> tensor<1x12800xbf16>
+    %w = arith.extf %t : tensor<1x12800xbf16> to tensor<1x12800xf32>
+    %s = kernel.reduce add %w dims [1] : tensor<1x12800xf32> -> tensor<1xf32>
+    kernel.store %s, %ys[%i] in_bounds [true] : tensor<1xf32>, !out
+  }
   kernel.return
 }

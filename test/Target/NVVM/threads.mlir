@@ -5,6 +5,8 @@
 // RUN: zyx-compile %s --entry=shift --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=SHIFT
 // RUN: zyx-compile %s --entry=negated --target=sm_90a --stop-after=target | FileCheck %s --check-prefix=NEGATED
 // RUN: zyx-compile %s --entry=negated --target=cuda --stop-after=target | FileCheck %s --check-prefix=NEGATED
+// RUN: zyx-compile %s --entry=pairs --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=PAIRS
+// RUN: zyx-compile %s --entry=pairs --target=sm_75 --stop-after=target | FileCheck %s --check-prefix=ALONE
 // RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
 
 // 16 bytes at a time, past the coherent cache; nothing is contracted.
@@ -76,4 +78,20 @@ func.func @negated(%x: tensor<7x64x2xi32>, %y: tensor<7x48x2xi8>) -> (tensor<64x
   %2 = graph.unary neg %y : tensor<7x48x2xi8>
   %3 = graph.reduce min %2 dims = [0, 2] : tensor<7x48x2xi8> -> tensor<48xi8>
   return %1, %3 : tensor<64xi32>, tensor<48xi8>
+}
+
+// Two bf16 by one instruction, where there is one.
+// PAIRS: ld.global.nc.v4.b32
+// PAIRS-NOT: cvt
+// PAIRS-COUNT-4: fma.rn.bf16x2
+// PAIRS: max.NaN.bf16x2
+// PAIRS: xor.b32
+// PAIRS-NOT: cvt.rn.bf16
+// ALONE-NOT: bf16x2
+// ALONE: mul.rn.f32
+func.func @pairs(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xbf16> {
+  %p = graph.binary mul %x, %y : tensor<4096xbf16>
+  %m = graph.binary max %p, %y : tensor<4096xbf16>
+  %n = graph.unary neg %m : tensor<4096xbf16>
+  return %n : tensor<4096xbf16>
 }

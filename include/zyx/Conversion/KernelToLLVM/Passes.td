@@ -45,7 +45,8 @@ def ConvertKernelToThreadsPass : Pass<"zyx-convert-kernel-to-threads", "::mlir::
     Neighbours in the grid are neighbours in a warp, so a schedule makes accesses coalesce by its last axis.
 
     - A kernel with `threads` is run by workgroups of so many: group g of n runs the programs g, g + n, ...
-      Shared allocations are together at most `shared-bytes`.
+      Shared allocations are together at most `shared-bytes`. With `cluster`, so many groups run a program, and as many
+      times more groups are launched.
     - Buffers do not overlap and are aligned to 16 bytes; what LLVM sees to be only
       read is loaded past the coherent cache (`ld.global.nc`).
     - Private allocations of at most `private-bytes` together are in local memory. Else all are in `scratch`,
@@ -55,7 +56,10 @@ def ConvertKernelToThreadsPass : Pass<"zyx-convert-kernel-to-threads", "::mlir::
   let options = [Option<"privateBytes", "private-bytes", "int64_t", "1024",
     "the most that a thread has in local memory">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "49152",
-    "the most that a workgroup has in shared memory">];
+    "the most that a workgroup has in shared memory">,
+    Option<"packedHalf", "packed-half", "bool", "false", "whether sums and products of f16 are instructions">,
+    Option<"packedBfloat", "packed-bfloat", "bool", "false", "whether sums and products of bf16 are instructions">,
+    Option<"maximum", "maximum", "bool", "false", "whether maxima and minima of both are, with NaN where either is">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];

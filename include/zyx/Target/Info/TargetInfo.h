@@ -66,6 +66,10 @@ struct TargetInfo {
   int64_t sharedBytes = 0;
   /// Threads that run in lockstep.
   int64_t warpSize = 1;
+  /// Workgroups of a cluster, which read and write each other's shared memory, at most; 1 where there are none.
+  int64_t clusterSize = 1;
+  /// One instruction computes two f16 or two bf16: sums, differences, products.
+  bool hasPackedHalf = false, hasPackedBfloat = false;
   /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
   bool hasTensorTiles = false;
   /// Of these: products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a

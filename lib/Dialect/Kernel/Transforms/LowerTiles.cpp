@@ -102,6 +102,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
                  .str();
       lowered->erase();
       func.removeThreadsAttr();
+      func.removeClusterAttr();
       lowered = lowerTiles(func, *axes);
     }
     if (failed(lowered))
@@ -110,17 +111,23 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     return success();
   }
 
+  /// Where workgroups of a cluster would have to read each other's tiles, the program is one workgroup's.
   FailureOr<FuncOp> lowerTiles(FuncOp func, const Axes &axes) {
     OpBuilder builder(func);
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum});
+    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu});
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     if (failed(lowering.lower(func.getBody().front()))) {
       lowered.erase();
       return failure();
+    }
+    if (lowering.keepsApart()) {
+      lowered.erase();
+      func.removeClusterAttr();
+      return lowerTiles(func, axes);
     }
     builder.setInsertionPointToEnd(&entry);
     ReturnOp::create(builder, func.getLoc());

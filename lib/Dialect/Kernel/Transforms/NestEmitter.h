@@ -30,6 +30,8 @@ private:
   /// Rows that are added to sums in memory at once.
   static constexpr int64_t blockRows = 4;
   static constexpr int64_t mostShortSteps = 16;
+  /// Vectors that a thread of a GPU asks for before it waits for the first, where little is done with them.
+  static constexpr int64_t loadsAtOnce = 8;
 
   bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
 
@@ -54,8 +56,14 @@ private:
   mlir::FailureOr<Accumulators> emitOwn(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
   /// The same for whole vectors, and the last one of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitOwnPieces(Extent extent, Accumulators accs, Body whole, Body partial);
+  /// Steps along a combined axis, `count` of them at a time.
+  mlir::FailureOr<Accumulators> walkSteps(Extent extent, int64_t count, Accumulators accs, Body body);
+  /// Steps of a loop whose loads are independent, that a thread takes at once.
+  int64_t stepsAtOnce();
   /// What the threads have, combined: the same in all of them.
   mlir::Value acrossThreads(Combine kind, mlir::Value own);
+  /// The same of the workgroups of a cluster.
+  mlir::Value acrossCluster(Combine kind, mlir::Value own);
   /// A loop that carries `accs`, which may be none.
   mlir::FailureOr<Accumulators> emitFor(mlir::Value low, mlir::Value high, int64_t step, Accumulators accs, Body body);
   /// The last vector, of which some lanes do not exist.
@@ -87,6 +95,8 @@ private:
 
   /// The sum of products that an fma adds to; the freedom of floating-point sums allows it.
   mlir::arith::MulFOp fusedProduct(ReduceOp reduce, Point &point);
+  /// `next`, or `before` where the thread has nothing at the point.
+  mlir::Value wherePresent(const Point &point, mlir::Value next, mlir::Value before);
   /// What happens at the innermost place, at each of the points.
   mlir::FailureOr<Accumulators> emitBody(llvm::SmallVector<Point> points, Accumulators accs, int64_t chains);
   void finish(ReduceOp reduce, llvm::ArrayRef<mlir::Value> partial, llvm::SmallVectorImpl<Point> &points);
@@ -107,6 +117,8 @@ private:
   std::optional<Axis> transposedAxis;
   /// Every position is a number: tiles in registers are read.
   bool unrolled = false;
+  /// Of the step that is being emitted, what `Point::present` says.
+  mlir::Value present;
 };
 
 } // namespace zyx::kernel

@@ -23,12 +23,12 @@ Range rangeOf(Type element) { return element.isF64() ? Range{900, 120} : Range{9
 
 class Divider {
 public:
-  Divider(OpBuilder &builder, Location loc, VectorType type)
-      : builder(builder), loc(loc), type(type), element(cast<FloatType>(type.getElementType())),
+  Divider(OpBuilder &builder, Location loc, VectorType type, bool lanesAreRegisters)
+      : builder(builder), loc(loc), type(type), lanesAreRegisters(lanesAreRegisters), element(cast<FloatType>(type.getElementType())),
         bitsElement(builder.getIntegerType(element.getWidth())), bitsType(type.clone(bitsElement)) {}
 
   Value divide(Value x, Value divisor) {
-    Value outside = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, areOutside(x, divisor));
+    Value outside = isAny(areOutside(x, divisor));
     // The reciprocal as a number and what it lacks.
     Value one = arith::ConstantOp::create(builder, loc, FloatAttr::get(element, 1.0));
     Value inverse = arith::DivFOp::create(builder, loc, one, divisor);
@@ -52,6 +52,15 @@ public:
   }
 
 private:
+  /// Conditions in registers of their own are combined one by one: nothing makes a vector of them.
+  Value isAny(Value lanes) {
+    if (!lanesAreRegisters)
+      return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, lanes);
+    Value any = vector::ExtractOp::create(builder, loc, lanes, int64_t(0));
+    for (int64_t i = 1; i < type.getNumElements(); ++i)
+      any = arith::OrIOp::create(builder, loc, any, vector::ExtractOp::create(builder, loc, lanes, i));
+    return any;
+  }
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(builder, loc, VectorType::get(type.getShape(), scalar.getType()), scalar);
   }
@@ -96,6 +105,7 @@ private:
   OpBuilder &builder;
   Location loc;
   VectorType type;
+  const bool lanesAreRegisters;
   FloatType element;
   IntegerType bitsElement;
   VectorType bitsType;
@@ -111,8 +121,8 @@ bool sharesDivisor(Value divisor, bool hasFma) {
   return !matchPattern(divisor, m_Constant(&known)) || known.getValue().getExactLog2Abs() == INT_MIN;
 }
 
-Value divideByShared(OpBuilder &builder, Location loc, Value x, Value divisor) {
-  return Divider(builder, loc, cast<VectorType>(x.getType())).divide(x, divisor);
+Value divideByShared(OpBuilder &builder, Location loc, Value x, Value divisor, bool lanesAreRegisters) {
+  return Divider(builder, loc, cast<VectorType>(x.getType()), lanesAreRegisters).divide(x, divisor);
 }
 
 } // namespace zyx::kernel

@@ -14,7 +14,8 @@ namespace zyx::kernel {
 bool sharesDivisor(mlir::Value divisor, bool hasFma);
 
 /// Each lane of `x`, a vector of f32 or f64, divided by `divisor`, rounded as a division rounds.
-mlir::Value divideByShared(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value divisor);
+mlir::Value divideByShared(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value divisor,
+                           bool lanesAreRegisters);
 
 } // namespace zyx::kernel
 

@@ -140,8 +140,10 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
       CrashNote note(func);
       if (isMachineForm(func))
         return;
-      const int64_t most = func.getThreads().value_or(1) > 1 ? sharedBytes : maxBytes;
-      func.walk([&](Block *block) { Stager(*block, most, func.getThreads().value_or(1)).run(); });
+      // A cluster has no memory that all its threads share.
+      const int64_t cluster = func.getCluster().value_or(1), threads = func.getThreads().value_or(1) * cluster;
+      const int64_t most = cluster > 1 ? 0 : threads > 1 ? sharedBytes : maxBytes;
+      func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
     });
   }
 };

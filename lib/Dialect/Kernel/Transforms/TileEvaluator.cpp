@@ -116,7 +116,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     }
     if (vectors && isa<arith::DivFOp>(op) && !isa<VectorType>(operands[1].getType()) &&
         sharesDivisor(operands[1], hasFma))
-      return point.memo[tile] = divideByShared(builder, op->getLoc(), operands[0], operands[1]);
+      return point.memo[tile] = divideByShared(builder, op->getLoc(), operands[0], operands[1], isGpu);
     IRMapping operandMap;
     for (auto [from, to] : llvm::zip(op->getOperands(), operands))
       operandMap.map(from, vectors ? broadcast(to, point) : to);

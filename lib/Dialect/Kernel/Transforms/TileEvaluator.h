@@ -31,6 +31,9 @@ struct Point {
   mlir::Value lastLane;
   /// The lanes that exist as a mask; null where all do.
   mlir::Value mask;
+  /// Whether this thread has anything here, where some may not: such a point is a copy of another thread's. Null where
+  /// all have.
+  mlir::Value present;
   /// What has been evaluated here.
   llvm::DenseMap<mlir::Value, mlir::Value> memo;
 };
@@ -52,8 +55,8 @@ struct RegisterTile {
 /// vectors. What roots have computed before is looked up.
 class TileEvaluator {
 public:
-  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma)
-      : hasFma(hasFma), builder(builder), axes(axes) {}
+  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma, bool isGpu)
+      : hasFma(hasFma), isGpu(isGpu), builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
@@ -78,6 +81,8 @@ public:
 
   /// One instruction computes a * b + c with one rounding.
   const bool hasFma;
+  /// Lanes of a vector are registers.
+  const bool isGpu;
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;

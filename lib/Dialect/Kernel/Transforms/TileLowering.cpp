@@ -82,6 +82,9 @@ static bool isRepeatedIndex(Value tile) {
   return tile.getDefiningOp<BroadcastOp>() && llvm::all_of(tile.getUsers(), llvm::IsaPred<GatherOp>);
 }
 
+/// Of a GPU: how much wider than the elements that are read and written those may be in which a vector is computed.
+static constexpr int64_t mostWidening = 4;
+
 /// Lanes along an axis: as many as the widest tile has that varies along it. The index of a gather that
 /// is repeated along it is one number.
 int64_t TileLowering::lanesFor(const Cone &cone, Axis axis) {
@@ -93,7 +96,18 @@ int64_t TileLowering::lanesFor(const Cone &cone, Axis axis) {
   for (Value tile : cone.tiles)
     if (axes.contains(tile, axis) && !isRepeatedIndex(tile))
       widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
-  return std::max<int64_t>(machine.vectorBytes / widest, 1);
+  const int64_t lanes = std::max<int64_t>(machine.vectorBytes / widest, 1);
+  if (!machine.isGpu)
+    return lanes;
+  // Registers are not whole vectors: what counts is the width of accesses.
+  int64_t accessed = 0;
+  auto look = [&](Value tile) {
+    if (axes.contains(tile, axis))
+      accessed = std::max(accessed, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
+  };
+  for (Operation *access : cone.accesses)
+    look(isa<StoreOp>(access) ? cast<StoreOp>(access).getValue() : access->getResult(0));
+  return accessed ? std::clamp<int64_t>(machine.vectorBytes / accessed, lanes, mostWidening * lanes) : lanes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,21 +189,48 @@ void TileLowering::allocate(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
   SmallVector<int64_t> shape(type.getShape());
   if (!shape.empty() && machine.vectorBytes)
-    shape.back() = llvm::alignTo(shape.back(), machine.vectorBytes / bytesOf(type.getElementType()));
+    shape.back() = llvm::alignTo(shape.back(), (machine.isGpu ? mostWidening : 1) * machine.vectorBytes /
+                                                   bytesOf(type.getElementType()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(programStart);
   Space space = threads > 1 ? Space::Shared : Space::Private;
+  sharesTiles |= threads > 1;
   evaluator.memory[tile] = {
       AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), space))};
 }
 
-Value TileLowering::thread() {
-  if (!threadNumber) {
+Value TileLowering::number(Value &known, IdKind kind) {
+  if (!known) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(programStart);
-    threadNumber = IdOp::create(builder, source.getLoc(), builder.getIndexType(), IdKind::Thread);
+    known = IdOp::create(builder, source.getLoc(), builder.getIndexType(), kind);
   }
-  return threadNumber;
+  return known;
+}
+
+Value TileLowering::threadInGroup() { return number(numbers.threadInGroup, IdKind::Thread); }
+Value TileLowering::groupInCluster() { return number(numbers.groupInCluster, IdKind::ClusterRank); }
+
+Value TileLowering::thread() {
+  if (cluster == 1)
+    return threadInGroup();
+  if (!numbers.thread) {
+    Value inGroup = threadInGroup(), group = groupInCluster();
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(inGroup.getDefiningOp()->isBeforeInBlock(group.getDefiningOp())
+                                       ? group.getDefiningOp()
+                                       : inGroup.getDefiningOp());
+    Location loc = source.getLoc();
+    Value before = arith::MulIOp::create(builder, loc, group, evaluator.constantIndex(threads / cluster, loc));
+    numbers.thread = arith::AddIOp::create(builder, loc, before, inGroup);
+  }
+  return numbers.thread;
+}
+
+/// With two exchanges, whoever takes part in one has read what the other brought.
+void TileLowering::endProgram(Location loc) {
+  if (exchanges == 1)
+    BarrierOp::create(builder, loc, Scope::Cluster, /*async=*/false);
 }
 
 void TileLowering::barrier(Location loc) {
@@ -378,16 +419,19 @@ LogicalResult TileLowering::lowerOp(Operation &op) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(&target);
       Block *outerStart = programStart;
-      Value outerThread = threadNumber;
+      const Numbers outerNumbers = numbers;
       if (isa<GridOp>(op)) {
         programStart = &target;
-        threadNumber = Value();
+        numbers = {};
+        exchanges = 0;
       }
       if (failed(lower(from.front())))
         return failure();
+      if (isa<GridOp>(op))
+        endProgram(op.getLoc());
       builder.clone(*from.front().getTerminator(), evaluator.mapping);
       programStart = outerStart;
-      threadNumber = outerThread;
+      numbers = outerNumbers;
     }
     return success();
   }

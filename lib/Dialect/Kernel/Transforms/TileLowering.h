@@ -19,6 +19,9 @@ struct VectorMachine {
   bool hasFma = false;
   /// One instruction computes the maximum or minimum of floats, with NaN where either is.
   bool hasMaximum = true;
+  /// Vectors are registers of a GPU's thread: as many elements as it reads or writes at once, of whatever type they are
+  /// computed in.
+  bool isGpu = false;
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
@@ -33,11 +36,13 @@ struct Extent {
 class TileLowering {
 public:
   TileLowering(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
-      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma),
-        threads(source.getThreads().value_or(1)) {}
+      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma, machine.isGpu),
+        cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
 
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::IRMapping &mapping() { return evaluator.mapping; }
+  /// Whether a tile lies in memory that only the threads of one workgroup share, of a cluster of several.
+  bool keepsApart() const { return cluster > 1 && sharesTiles; }
 
 private:
   using Accumulators = llvm::SmallVector<mlir::Value>;
@@ -72,6 +77,12 @@ private:
   void allocate(mlir::Value tile);
   /// The number of this thread among those of the program.
   mlir::Value thread();
+  /// The same in its workgroup, and the number of that in its cluster.
+  mlir::Value threadInGroup();
+  mlir::Value groupInCluster();
+  mlir::Value number(mlir::Value &known, IdKind kind);
+  /// The same across programs: whoever comes to the next one may write what the last one's threads still read.
+  void endProgram(mlir::Location loc);
   /// Waits for the other threads, if there are any.
   void barrier(mlir::Location loc);
   /// `for (i = low; i < high; i += step) accs = body(i, accs)`, without a loop where it would run once.
@@ -93,14 +104,20 @@ private:
   const Axes &axes;
   VectorMachine machine;
   TileEvaluator evaluator;
-  /// That compute a program together.
-  const int64_t threads;
+  /// Workgroups that compute a program together, and threads of all of them.
+  const int64_t cluster, threads;
+  bool sharesTiles = false;
   llvm::SmallVector<mlir::Operation *> pending;
   /// Ops that have been lowered ahead of their turn, with a dot.
   llvm::DenseSet<mlir::Operation *> done;
   /// Where allocations go: the start of the grid's body.
   mlir::Block *programStart = nullptr;
-  mlir::Value threadNumber;
+  /// Of the program, as far as somebody has asked for them.
+  struct Numbers {
+    mlir::Value thread, threadInGroup, groupInCluster;
+  } numbers;
+  /// Of the program: how often its workgroups have exchanged what they have.
+  int64_t exchanges = 0;
   /// Shared memory in which threads combine what each has: one element of each, and one of each group.
   llvm::DenseMap<std::pair<mlir::Block *, mlir::Type>, std::pair<mlir::Value, mlir::Value>> acrossMemory;
 };
@@ -118,11 +135,11 @@ struct TileLowering::Cone {
   unsigned size = 0;
 };
 
-/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have as many each, and so few that
-/// nobody stores them in between.
+/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have so few each that nobody stores them
+/// in between. Vectors are whole; in the last round some threads may have none.
 inline bool staysInRegisters(int64_t extent, int64_t lanes, int64_t threads) {
-  constexpr int64_t mostElements = 64;
-  return threads > 1 && extent % (lanes * threads) == 0 && extent <= mostElements * threads;
+  const int64_t mostElements = lanes < 4 ? 32 : 64;
+  return threads > 1 && extent % lanes == 0 && (extent + lanes * threads - 1) / (lanes * threads) * lanes <= mostElements;
 }
 
 /// Has what loops begin with and yield computed into memory of its own, but for dots that add to what

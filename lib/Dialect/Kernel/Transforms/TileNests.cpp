@@ -186,6 +186,7 @@ LogicalResult NestEmitter::walkChunks(Point point, Chunk body) {
         Point at = point;
         Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
         t.setLanes(at, axis, position, lanes, extent, partial, loc);
+        at.present = present;
         points.push_back(at);
       }
       if (failed(body(points)))
@@ -259,20 +260,53 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
                                                           Body body) {
   if (low.constant && low.constant == high.constant)
     return accs;
-  // Few steps, as many for each thread: what one loop has read or computed stays in registers for the next one.
+  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
+  const int64_t all = step * t.threads;
+  // Few steps: what one loop has read or computed stays in registers for the next one. Who has nothing in the last round
+  // reads what the last one has.
   if (low.constant && high.constant && staysInRegisters(*high.constant - *low.constant, step, t.threads)) {
-    Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
-    for (int64_t i = *low.constant; i < *high.constant; i += step * t.threads) {
-      FailureOr<Accumulators> next = body(t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc), accs);
+    for (int64_t i = *low.constant; i < *high.constant; i += all) {
+      Value position = t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc);
+      if (i + all > *high.constant) {
+        Value last = t.evaluator.constantIndex(*high.constant - step, loc);
+        present = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ule, position, last);
+        position = arith::MinUIOp::create(t.builder, loc, position, last);
+      }
+      FailureOr<Accumulators> next = body(position, accs);
+      present = Value();
       if (failed(next))
         return failure();
       accs = *next;
     }
     return accs;
   }
-  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
   Value first = t.evaluator.addIndex(t.materialise(low, loc), own, loc);
-  return emitFor(first, t.materialise(high, loc), step * t.threads, accs, body);
+  // Several at once, as often as all threads have so many.
+  const int64_t count = low.constant && high.constant ? stepsAtOnce() : 1;
+  const int64_t rounds = count > 1 ? (*high.constant - *low.constant) / (count * all) : 0;
+  if (rounds > 0) {
+    const int64_t covered = rounds * count * all;
+    Value end = t.evaluator.constantIndex(*low.constant + covered, loc);
+    FailureOr<Accumulators> next =
+        emitFor(first, end, count * all, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+          for (int64_t u = 0; u < count; ++u) {
+            FailureOr<Accumulators> one = body(t.evaluator.addIndex(i, t.evaluator.constantIndex(u * all, loc), loc), carried);
+            if (failed(one))
+              return failure();
+            carried = *one;
+          }
+          return carried;
+        });
+    if (failed(next) || *low.constant + covered == *high.constant)
+      return next;
+    accs = *next;
+    first = t.evaluator.addIndex(first, t.evaluator.constantIndex(covered, loc), loc);
+  }
+  return emitFor(first, t.materialise(high, loc), all, accs, body);
+}
+
+int64_t NestEmitter::stepsAtOnce() {
+  return !t.machine.isGpu || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
 }
 
 FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwnPieces(Extent extent, Accumulators accs, Body whole,
@@ -308,12 +342,12 @@ Value NestEmitter::acrossThreads(Combine kind, Value own) {
       total = createCombine(t.builder, loc, kind, total, load(from, t.evaluator.addIndex(first, index(i), loc)));
     return total;
   };
-  const int64_t groups = t.threads / neighbours;
+  const int64_t threads = t.threads / t.cluster, groups = threads / neighbours;
   auto [known, isNew] = t.acrossMemory.try_emplace({t.programStart, element});
   if (isNew)
-    known->second = {allocate(t.threads), allocate(groups)};
+    known->second = {allocate(threads), allocate(groups)};
   auto [parts, sums] = known->second;
-  Value thread = t.thread();
+  Value thread = t.threadInGroup();
   store(own, parts, thread);
   t.barrier(loc);
   Value place = arith::RemUIOp::create(t.builder, loc, thread, index(neighbours));
@@ -326,7 +360,40 @@ Value NestEmitter::acrossThreads(Combine kind, Value own) {
     store(combineFrom(parts, thread, neighbours), sums, group);
   }
   t.barrier(loc);
-  return combineFrom(sums, index(0), groups);
+  Value total = combineFrom(sums, index(0), groups);
+  return t.cluster > 1 ? acrossCluster(kind, total) : total;
+}
+
+/// Each workgroup writes what it has into the memory of all, its own included. Every exchange has a place of its own, so
+/// that nobody writes there before all have been at the barrier of another one.
+Value NestEmitter::acrossCluster(Combine kind, Value own) {
+  ViewType type = ViewType::get({t.cluster}, own.getType(), Space::Shared);
+  Value places;
+  {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(t.programStart);
+    places = AllocOp::create(t.builder, loc, type);
+  }
+  Value thread = t.threadInGroup(), group = t.groupInCluster(), size = t.evaluator.constantIndex(t.cluster, loc);
+  // Also a number that is used by few threads is made by all.
+  Value other = arith::RemUIOp::create(t.builder, loc, thread, size);
+  Value hands = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, thread, size);
+  auto branch = scf::IfOp::create(t.builder, loc, hands, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(branch.thenBlock());
+    Value peer = PeerOp::create(t.builder, loc, type, places, other);
+    StoreOp::create(t.builder, loc, own, peer, group, Value(), DenseBoolArrayAttr());
+  }
+  BarrierOp::create(t.builder, loc, Scope::Cluster, /*async=*/false);
+  ++t.exchanges;
+  Value total;
+  for (int64_t i = 0; i < t.cluster; ++i) {
+    Value part = LoadOp::create(t.builder, loc, own.getType(), places, t.evaluator.constantIndex(i, loc), Value(), Value(),
+                                ArrayAttr(), DenseBoolArrayAttr());
+    total = total ? createCombine(t.builder, loc, kind, total, part) : part;
+  }
+  return total;
 }
 
 LogicalResult NestEmitter::emitInner(Point point) {
@@ -374,6 +441,21 @@ Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
   return arith::ConstantOp::create(t.builder, loc, identity);
 }
 
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkSteps(Extent extent, int64_t count, Accumulators accs, Body body) {
+  const int64_t covered = count > 1 && extent.constant ? *extent.constant - *extent.constant % count : 0;
+  auto several = [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+    for (int64_t u = 0; u < count; ++u) {
+      FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, t.evaluator.constantIndex(u, loc), loc), carried);
+      if (failed(next))
+        return failure();
+      carried = *next;
+    }
+    return carried;
+  };
+  FailureOr<Accumulators> results = t.emitLoop(0, {covered, {}}, count, accs, loc, several);
+  return failed(results) ? results : t.emitLoop(covered, extent, 1, *results, loc, body);
+}
+
 FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> inner, ArrayRef<Point> points, Accumulators accs,
                                      int64_t chains) {
   if (!inner.empty()) {
@@ -387,7 +469,9 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
       return walkCombined(inner.drop_front(), at, carried, chains);
     };
     if (!unrolled && !isShort())
-      return t.emitLoop(0, extents[axis], 1, accs, loc, body);
+      return walkSteps(extents[axis],
+                       inner.size() == 1 && t.threads == 1 ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1, accs,
+                       body);
     for (int64_t i = 0; i < *extents[axis].constant; ++i) {
       SmallVector<Point> at(points.begin(), points.end());
       for (Point &point : at) {
@@ -416,6 +500,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
         if (unrolled)
           point.constants[axis] = *getConstantIntValue(position);
         t.setLanes(point, axis, position, lanes, extent, partial, loc);
+        point.present = present;
         point.memo.clear();
         at.push_back(point);
       }
@@ -452,6 +537,10 @@ arith::MulFOp NestEmitter::fusedProduct(ReduceOp reduce, Point &point) {
   return input.getDefiningOp<arith::MulFOp>();
 }
 
+Value NestEmitter::wherePresent(const Point &point, Value next, Value before) {
+  return point.present ? arith::SelectOp::create(t.builder, loc, point.present, next, before).getResult() : next;
+}
+
 FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> points, Accumulators accs, int64_t chains) {
   size_t r = 0;
   for (Operation *root : roots) {
@@ -466,12 +555,17 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
           a = t.evaluator.broadcast(*a, point);
           b = t.evaluator.broadcast(*b, point);
         }
-        acc = math::FmaOp::create(t.builder, loc, *a, *b, acc);
+        acc = wherePresent(point, math::FmaOp::create(t.builder, loc, *a, *b, acc), acc);
         continue;
       }
       FailureOr<Value> value = t.evaluator.evaluate(domainOf(root), point);
       if (failed(value))
         return failure();
+      OpBuilder::InsertionGuard guard(t.builder);
+      if (point.present && !isa<ReduceOp>(root)) {
+        auto branch = scf::IfOp::create(t.builder, loc, point.present, /*withElseRegion=*/false);
+        t.builder.setInsertionPointToStart(branch.thenBlock());
+      }
       if (auto store = dyn_cast<StoreOp>(root)) {
         if (failed(t.evaluator.store(store, *value, point)))
           return failure();
@@ -485,7 +579,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
                                       identityOf(reduce.getKind(), getElementTypeOrSelf(x.getType()), true));
         if (getElementTypeOrSelf(acc.getType()) != getElementTypeOrSelf(x.getType()))
           x = toOrderedBits(t.builder, loc, reduce.getKind(), x);
-        acc = createCombine(t.builder, loc, reduce.getKind(), acc, x);
+        acc = wherePresent(point, createCombine(t.builder, loc, reduce.getKind(), acc, x), acc);
       } else {
         t.evaluator.storeToMemory(root->getResult(0), *value, point);
         point.memo[root->getResult(0)] = *value;

@@ -36,7 +36,7 @@ bool isTileOp(Operation *op) {
 }
 
 bool isMachineOp(Operation *op) {
-  return isa<AllocOp, SubviewOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
+  return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
              ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp,
              MmaCommitOp, MmaWaitOp, ExtractOp>(op);
 }
@@ -71,7 +71,7 @@ LogicalResult verifyMachine(Operation *op) {
 
 LogicalResult verifyLowered(Operation *op) {
   bool tileOpAllowed = isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
-  bool threadOp = isa<AllocOp, SubviewOp, IdOp, BarrierOp>(op);
+  bool threadOp = isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp>(op);
   bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
   bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) : isArithOrMath(op);
   if (!isStructure(op) && !tileOpAllowed && !threadOp && !vectorOp && !math)

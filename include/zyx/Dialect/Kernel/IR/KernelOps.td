@@ -169,6 +169,19 @@ def Kernel_SubviewOp : Kernel_Op<"subview", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_PeerOp : Kernel_Op<"peer", [Pure, AllTypesMatch<["view", "result"]>]> {
+  let summary = "The same place in the shared memory of another workgroup of the cluster";
+  let description = [{
+    `group` is its number in the cluster. What is written there is to be seen by its threads behind the next cluster
+    barrier, and it must not end before that.
+
+    `%there = kernel.peer %here of %group : !kernel.view<8xf32, shared>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Index:$group);
+  let results = (outs Kernel_ViewType:$result);
+  let assemblyFormat = "$view `of` $group attr-dict `:` type($view)";
+}
+
 def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Read a tile, a vector or a scalar";
   let description = [{

@@ -149,7 +149,9 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
     Option<"hasMaximum", "maximum", "bool", "true",
            "Whether one instruction computes the maximum of floats, with NaN where either is">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">];
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">,
+    Option<"isGpu", "gpu", "bool", "false",
+           "Whether vectors are registers of a thread, of as many elements as it reads or writes at once">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 
