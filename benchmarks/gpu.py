@@ -94,16 +94,17 @@ class Text:
 
 
 def product(t, a, b):
-    """[..., m, k] by [..., n, k], summed in f32."""
+    """[..., m, k] by [..., n, k], summed in f32; of i8 in i32."""
+    sums = "i32" if a[2] == "i8" else "f32"
     *batch, m, k = a[1]
     n = b[1][-2]
     shape = (*batch, m, n, k)
     left = t.expand(t.reshape(a, (*batch, m, 1, k)), shape)
     right = t.expand(t.reshape(b, (*batch, 1, n, k)), shape)
-    return t.reduce("add", t.binary("mul", t.cast(left, "f32"), t.cast(right, "f32")), len(shape) - 1)
+    return t.reduce("add", t.binary("mul", t.cast(left, sums), t.cast(right, sums)), len(shape) - 1)
 
 
-def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None):
+def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None, fast=False):
     def build():
         t = Text()
         a = t.input((*batch, m, k) if layout[0] == "N" else (*batch, k, m), dtype)
@@ -119,20 +120,31 @@ def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None):
             y = t.scaled(t.binary("mul", y, gate), 0.5)
         return t.function(t.cast(y, out or dtype))
 
+    one = {}
+
     def peer(torch, x):
         a = x[0] if layout[0] == "N" else x[0].transpose(-1, -2)
         b = x[1].transpose(-1, -2) if layout[1] == "T" else x[1]
         if epilogue == "gelu":
             return torch.nn.functional.gelu(torch.nn.functional.linear(a, x[1], x[2]), approximate="tanh")
+        if dtype == "i8":
+            return torch._int_mm(a, b)
+        if dtype.startswith("f8"):
+            one.setdefault("scale", torch.ones((), device="cuda"))
+            return torch._scaled_mm(a, b, scale_a=one["scale"], scale_b=one["scale"], out_dtype=torch.bfloat16)
+        torch.backends.cuda.matmul.allow_tf32 = fast
         return torch.matmul(a, b)
 
     def reference(torch, x):
+        if dtype in ("i8", "f32") or dtype.startswith("f8"):
+            return torch.matmul(x[0].double(), x[1].double().t() if layout[1] == "T" else x[1].double())
         return peer(torch, [each.float() for each in x])
     flops = 2 * m * n * k
     for extent in batch:
         flops *= extent
     return {"build": build, "peer": peer, "reference": reference, "flops": flops, "compiled": epilogue is not None,
-            "bound": {"f32": 1e-5}.get(out or dtype, 8e-3)}
+            "bound": 1e-3 if fast and dtype == "f32" else {"f32": 1e-5, "i32": 0}.get(out or dtype, 8e-3),
+            "target": "sm_90a-fast" if fast else None}
 
 
 def conv(n, size, channels, outputs, window, stride, dtype="bf16", layout="NHWC", relu=False):
@@ -359,6 +371,11 @@ def workloads():
     for layout in ("NN", "TN", "TT"):
         all[f"gemm-bf16-4096-{layout}"] = gemm(layout, 4096, 4096, 4096)
     all["gemm-f16-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f16")
+    all["gemm-f32-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f32")
+    all["gemm-f32-4096-NN"] = gemm("NN", 4096, 4096, 4096, "f32")
+    all["gemm-tf32-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f32", fast=True)
+    all["gemm-i8-4096-NT"] = gemm("NT", 4096, 4096, 4096, "i8", out="i32")
+    all["gemm-f8-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f8E4M3FN", out="bf16", fast=True)
     all["gemm-bf16-4096-NT-f32"] = gemm("NT", 4096, 4096, 4096, out="f32")
     all["gemm-bf16-4096x11008x4096-NT"] = gemm("NT", 4096, 11008, 4096)
     all["gemm-bf16-96x1024x1024x64-NT"] = gemm("NT", 1024, 1024, 64, batch=(96,))
@@ -412,7 +429,7 @@ def prepare(build, folder, target, chosen):
         with open(source, "w") as file:
             file.write(work["build"]())
         begin = time.monotonic()
-        done = subprocess.run([os.path.join(bin, "zyx-compile"), source, f"--target={target}", "-o",
+        done = subprocess.run([os.path.join(bin, "zyx-compile"), source, f"--target={work.get('target') or target}", "-o",
                                os.path.join(folder, name + ".zyxa")], capture_output=True, text=True)
         manifest["workloads"][name] = {"compile_s": time.monotonic() - begin}
         if done.returncode:
@@ -495,7 +512,8 @@ def quartiles(values):
 
 def run(folder, chosen, seconds, mode, results):
     import torch
-    dtypes = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+    dtypes = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8, "i32": torch.int32,
+              "f8E4M3FN": torch.float8_e4m3fn}
     with open(os.path.join(folder, "manifest.json")) as file:
         manifest = json.load(file)
     runtime = Runtime(folder)
@@ -559,7 +577,8 @@ def run(folder, chosen, seconds, mode, results):
                     runtime.set(executor, runtime.find(executor, key), each.cpu())
             else:
                 x = [torch.randint(work["below"], s, device="cuda") if d == "i64" else
-                     torch.randn(s, device="cuda", dtype=torch.float32).to(dtypes[d]) for s, d in inputs]
+                     (torch.randn(s, device="cuda", dtype=torch.float32) * (32 if d == "i8" else 1)).to(dtypes[d])
+                     for s, d in inputs]
                 for i, each in enumerate(x):
                     runtime.set(executor, i, each.cpu())
             # From the second run on commands are graphs.

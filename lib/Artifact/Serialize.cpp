@@ -128,6 +128,7 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.u64(kernel.stackBytes);
   to.u32(kernel.groupThreads);
   to.u32(kernel.sharedBytes);
+  to.u32(kernel.clusterGroups);
   to.u64(kernel.tensorMaps.size());
   for (const TensorMap &map : kernel.tensorMaps)
     put(to, map);
@@ -146,6 +147,7 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.stackBytes = from.u64("kernel stack");
   kernel.groupThreads = from.u32("kernel threads");
   kernel.sharedBytes = from.u32("kernel shared memory");
+  kernel.clusterGroups = from.u32("kernel clusters");
   kernel.tensorMaps.resize(from.count("tensor maps", 68));
   for (TensorMap &map : kernel.tensorMaps)
     ZYX_RETURN_IF_ERROR(get(from, map));

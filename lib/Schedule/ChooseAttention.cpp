@@ -44,7 +44,7 @@ TensorStepAttr chooseAttentionStep(FuncOp func, const Axes &axes, const target::
   // Heads whose keys and values stay in half of the cache.
   const int64_t headBytes = all * (depth + width) * elementBytes;
   const int64_t group = std::max<int64_t>(1, target.l2Bytes / 2 / headBytes);
-  return TensorStepAttr::get(func.getContext(), rows, keys, panel, stages, group);
+  return TensorStepAttr::get(func.getContext(), rows, keys, panel, stages, group, /*split=*/1, /*tf32=*/false);
 }
 
 } // namespace zyx::schedule

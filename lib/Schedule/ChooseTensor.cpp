@@ -16,32 +16,94 @@ using namespace zyx::kernel;
 namespace zyx::schedule {
 namespace {
 
-/// Elements of a slice along the contraction: a row of it fills what a swizzle exchanges.
-constexpr int64_t depth = 64;
+constexpr int64_t sliceBytes = TensorDot::sliceBytes;
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 16;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
 
+/// Workgroups that meet to add up their parts of a tile wait for each other, and read from as many places meanwhile:
+/// cycles, by the square of their number.
+constexpr double meetingCycles = 1500;
+/// Products that threads sum up in a cycle, beside what else they do.
+constexpr double exactPerCycle = 100;
+/// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere.
+constexpr int64_t exactColumns = 128, fewestExactRows = 32;
+/// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
+constexpr double besides = 0.3;
+
 struct Tile {
-  int64_t rows, columns;
+  int64_t rows, columns, split;
 };
-constexpr Tile tiles[] = {{128, 256}, {128, 192}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}, {64, 32}};
 
-/// Cycles of all tiles, one wave of workgroups after the other.
-double costOf(Tile tile, int64_t m, int64_t n, int64_t k, int64_t batches, const target::TargetInfo &target) {
-  const int64_t count = llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
-  const double multiply = static_cast<double>(tile.rows * tile.columns * depth) / target.productsPerCycle;
-  const double copy = static_cast<double>(tile.rows + tile.columns) * depth * 2 / target.bytesPerCycle;
-  double slice = std::max(multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy);
-  return llvm::divideCeil(count, target.cores) * (llvm::divideCeil(k, depth) * slice + target.tileCycles);
-}
+/// A product and the card that it is for.
+struct Product {
+  int64_t m, n, k, batches;
+  /// Elements of a slice along the contraction, and bytes of one.
+  int64_t depth, elementBytes;
+  /// Each slice has sums of its own; threads multiply.
+  bool sumsSlices, isExact;
+  /// Rows of a left factor that do not exist are not fetched.
+  bool fetchesFewRows;
+  const target::TargetInfo &target;
 
-/// Of the ring's stages, beside what results leave through and the barriers.
-int64_t stagesOf(Tile tile, const target::TargetInfo &target) {
-  const int64_t results = tile.rows * 2 * 64 * 2, barriers = 2 * 8 * mostStages;
-  return std::min(mostStages, (target.sharedBytes - results - barriers) / ((tile.rows + tile.columns) * depth * 2));
+  int64_t tilesOf(Tile tile) const { return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches; }
+
+  /// Cycles of all tiles, one wave of workgroups after the other, and of memory beside them.
+  double costOf(Tile tile) const {
+    // As many bytes take as long, whatever they are.
+    const double multiply = isExact ? static_cast<double>(tile.rows * tile.columns * depth) / exactPerCycle
+                                    : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.productsPerCycle;
+    const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
+    const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.bytesPerCycle;
+    const double slice = std::max(multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy);
+    const double meeting =
+        tile.split == 1 ? 0
+                        : meetingCycles * tile.split * tile.split +
+                              static_cast<double>(tile.rows * tile.columns * 4) / target.bytesPerCycle;
+    const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
+    const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
+                        (slices * slice + target.tileCycles + meeting);
+    const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) / (target.memoryBytesPerCycle * target.cores);
+    return std::max(work, memory) + besides * std::min(work, memory);
+  }
+
+  /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
+  int64_t stagesOf(Tile tile) const {
+    const int64_t results = tile.rows * 2 * 64 * 2, barriers = 2 * 8 * mostStages + 8;
+    const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
+    return std::min(mostStages,
+                    (target.sharedBytes - results - exchanged - barriers) / ((tile.rows + tile.columns) * sliceBytes));
+  }
+};
+
+/// Tiles worth a thought, the widest first: they read the left factor less often.
+SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
+  SmallVector<Tile> result;
+  for (int64_t columns = 256; columns >= 16; columns -= 16)
+    for (int64_t rows : {128, 64})
+      for (int64_t split : {1, 2, 4, 8}) {
+        Tile tile{rows, columns, split};
+        if (rows > 64 && product.m <= 64)
+          continue;
+        // A single row of tiles shares the columns evenly; elsewhere results leave in panels of 64, as does what does not
+        // run along the contraction.
+        if (columns % 64 != 0 && (!isAnyWide || (columns != 32 && product.m > rows)))
+          continue;
+        if (product.isExact && (columns != exactColumns || split > 1))
+          continue;
+        // Registers for twice the sums.
+        if (product.sumsSlices && columns > 128)
+          continue;
+        // Where there are few tiles; each workgroup has four slices or more.
+        if (split > 1 && (columns % (16 * split) != 0 || product.tilesOf(tile) * split > product.target.cores ||
+                          product.k < 4 * product.depth * split))
+          continue;
+        if (product.stagesOf(tile) >= 3)
+          result.push_back(tile);
+      }
+  return result;
 }
 
 } // namespace
@@ -50,29 +112,24 @@ TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::Tar
   if (isAttention(func))
     return chooseAttentionStep(func, axes, target);
   std::string reason;
-  std::optional<TensorDot> dot = matchTensorDot(func, axes, reason);
+  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
   if (!dot) {
     if (!func.getBody().getOps<DotOp>().empty())
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
           << func.getName() << " is not multiplied by tensor cores: " << reason;
     return {};
   }
+  if (dot->isExact && axes.extent(dot->m) < fewestExactRows)
+    return {};
   int64_t batches = 1;
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
-  const Tile *best = nullptr;
-  double least = 0;
-  for (const Tile &tile : tiles) {
-    // What does not run along the contraction lies in panels of 64 columns.
-    if (tile.columns % 64 != 0 && !dot->rhs.alongDepth)
-      continue;
-    double cost = costOf(tile, axes.extent(dot->m), axes.extent(dot->n), dot->depth, batches, target);
-    if (!best || cost < least) {
-      best = &tile;
-      least = cost;
-    }
-  }
-  return TensorStepAttr::get(func.getContext(), best->rows, best->columns, depth, stagesOf(*best, target), group);
+  const Product product{axes.extent(dot->m), axes.extent(dot->n),   dot->depth, batches,
+                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact, dot->lhs.alongDepth, target};
+  SmallVector<Tile> tiles = candidates(product, dot->rhs.alongDepth && !dot->rhs.window);
+  const Tile best = *llvm::min_element(tiles, [&](Tile a, Tile b) { return product.costOf(a) < product.costOf(b); });
+  return TensorStepAttr::get(func.getContext(), best.rows, best.columns, product.depth, product.stagesOf(best), group, best.split,
+                             target.fewDigits && dot->elementBytes() == 4);
 }
 
 } // namespace zyx::schedule

@@ -135,8 +135,8 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   FailureOr<Axes> axes = Axes::compute(*trial);
   std::optional<TensorDot> match;
   if (succeeded(axes))
-    match = matchTensorDot(*trial, *axes, reason);
-  if (!match)
+    match = matchTensorDot(*trial, *axes, /*fewDigits=*/false, reason);
+  if (!match || match->elementBytes() != 2)
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
   const double threads = 2 * sums * static_cast<double>(axes->extent(match->k)) / threadFlops;

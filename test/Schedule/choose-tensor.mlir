@@ -1,6 +1,7 @@
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=AMPERE
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a-fast | FileCheck %s --check-prefix=FAST
 
 // Only Hopper has it.
 // AMPERE-NOT: tensor_step
@@ -123,7 +124,7 @@ kernel.func @sine(%a: !b, %b: !b, %c: !f) {
   kernel.return
 }
 
-// WHY: singles{{.*}}factors are not of one 16-bit type with sums in f32
+// WHY: singles{{.*}}a factor of 8 or 32 bits does not run along the contraction
 !fout = !kernel.view<64x64xf32, global>
 kernel.func @singles(%a: !f, %b: !f, %c: !f) {
   %c0 = arith.constant 0 : index
@@ -166,6 +167,78 @@ kernel.func @both(%a: !b, %b: !b, %c: !f) {
   %z = arith.constant dense<0.0> : tensor<16x16xf32>
   %4 = kernel.dot %1, %3, %z : tensor<16x128xbf16>, tensor<128x16xbf16> -> tensor<16x16xf32>
   %6 = kernel.view %c map <[<[16, 16] strides [16, 1]>]> : !f -> !square
-  kernel.store %4, %6[%c0, %c0] : tensor<16x16xf32>, !square
+  kernel.store %4, %6[%c0, %c0] : tensor<16x16xf32>, !square  kernel.return
+}
+
+// WHY: doubles{{.*}}factors are not of f32, of one 16-bit type or of f8 with sums in f32, or of i8 with sums in i32
+!d = !kernel.buffer<f64, global>
+!dout = !kernel.view<64x64xf64, global>
+kernel.func @doubles(%a: !d, %b: !d, %c: !d) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !d -> !dout
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !dout -> tensor<64x64xf64>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !d -> !dout
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !dout -> tensor<64x64xf64>
+  %z = arith.constant dense<0.0> : tensor<64x64xf64>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf64>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !d -> !dout
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf64>, !dout
+  kernel.return
+}
+
+// Threads multiply f32, with all digits; where a user says so, tensor cores do.
+// CHECK-LABEL: kernel.func @exact
+// CHECK-SAME: tensor_step<128, 128, 32, stages 6, group 8>
+// FAST-LABEL: kernel.func @exact
+// FAST-SAME: tensor_step<128, 256, 32, stages 4, group 8 tf32 true>
+!flarge = !kernel.view<4096x4096xf32, global>
+kernel.func @exact(%a: !f, %b: !f, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[4096, 4096] strides [4096, 1]>]> : !f -> !flarge
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !flarge -> tensor<4096x4096xf32>
+  %2 = kernel.view %b map <[<[4096, 4096] strides [1, 4096]>]> : !f -> !flarge
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !flarge -> tensor<4096x4096xf32>
+  %z = arith.constant dense<0.0> : tensor<4096x4096xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<4096x4096xf32>, tensor<4096x4096xf32> -> tensor<4096x4096xf32>
+  %6 = kernel.view %c map <[<[4096, 4096] strides [4096, 1]>]> : !f -> !flarge
+  kernel.store %4, %6[%c0, %c0] : tensor<4096x4096xf32>, !flarge
+  kernel.return
+}
+
+// Few tiles are shared by clusters.
+// CHECK-LABEL: kernel.func @skinny
+// CHECK-SAME: tensor_step<64, {{[0-9]+}}, 64, stages {{[0-9]+}}, group 8, split {{[248]}}>
+!x = !kernel.view<64x12288xbf16, global>
+!w = !kernel.view<12288x32xbf16, global>
+!y = !kernel.view<64x32xbf16, global>
+kernel.func @skinny(%a: !b, %b: !b, %c: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 12288] strides [12288, 1]>]> : !b -> !x
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !x -> tensor<64x12288xbf16>
+  %2 = kernel.view %b map <[<[12288, 32] strides [1, 12288]>]> : !b -> !w
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !w -> tensor<12288x32xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x32xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x12288xbf16>, tensor<12288x32xbf16> -> tensor<64x32xf32>
+  %5 = arith.truncf %4 : tensor<64x32xf32> to tensor<64x32xbf16>
+  %6 = kernel.view %c map <[<[64, 32] strides [32, 1]>]> : !b -> !y
+  kernel.store %5, %6[%c0, %c0] : tensor<64x32xbf16>, !y
+  kernel.return
+}
+
+// WHY: eighths{{.*}}tensor cores sum up f8 with few digits
+// FAST-LABEL: kernel.func @eighths
+// FAST-SAME: tensor_step<128, 128, 128, stages 6, group 8>
+!e = !kernel.buffer<f8E4M3FN, global>
+!elarge = !kernel.view<4096x4096xf8E4M3FN, global>
+kernel.func @eighths(%a: !e, %b: !e, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[4096, 4096] strides [4096, 1]>]> : !e -> !elarge
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !elarge -> tensor<4096x4096xf8E4M3FN>
+  %2 = kernel.view %b map <[<[4096, 4096] strides [1, 4096]>]> : !e -> !elarge
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !elarge -> tensor<4096x4096xf8E4M3FN>
+  %z = arith.constant dense<0.0> : tensor<4096x4096xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN> -> tensor<4096x4096xf32>
+  %6 = kernel.view %c map <[<[4096, 4096] strides [4096, 1]>]> : !f -> !flarge
+  kernel.store %4, %6[%c0, %c0] : tensor<4096x4096xf32>, !flarge
   kernel.return
 }

@@ -158,8 +158,31 @@ static void addNarrowMatmuls(std::vector<Case> &cases) {
                        }});
 }
 
+/// Products whose factors lie along the contraction and on multiples of 16 bytes, which an engine can copy: tiles that are
+/// shared along the contraction, and edges in each direction.
+static void addCopiedMatmuls(std::vector<Case> &cases) {
+  for (const Product p : {Product{9, 1024, 128}, Product{64, 12288, 32}, Product{130, 512, 200}, Product{1, 2048, 72}})
+    addMatmul(cases, DType::BF16, p, false, true);
+  for (DType dtype : {DType::I8, DType::F8E4M3FN, DType::F8E5M2, DType::F32})
+    for (const Product p : {Product{70, 400, 80}, Product{130, 512, 200}})
+      addMatmul(cases, dtype, p, false, true);
+  cases.push_back({"matmul.f32.residual-copied", [](Builder &b) {
+                     const NodeId r = b.permute(b.x(DType::F32, {140, 96}), {1, 0});
+                     NodeId y = b.matmul(b.x(DType::F32, {70, 96}), r, DType::F32);
+                     y = b.add(y, b.along(b.x(DType::F32, {140}), {70, 140}, 1));
+                     y = b.mul(y, b.along(b.x(DType::F32, {70}), {70, 140}, 0));
+                     return std::vector<NodeId>{b.add(y, b.x(DType::F32, {70, 140}))};
+                   }});
+  cases.push_back({"matmul.bf16.tanh-copied", [](Builder &b) {
+                     const NodeId r = b.permute(b.x(DType::BF16, {72, 64}), {1, 0});
+                     const NodeId y = b.matmul(b.x(DType::BF16, {40, 64}), r, DType::F32);
+                     return std::vector<NodeId>{b.unary(UnaryKind::Tanh, y)};
+                   }});
+}
+
 static void addMatmuls(std::vector<Case> &cases) {
   addNarrowMatmuls(cases);
+  addCopiedMatmuls(cases);
   for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32, DType::I8,
                       DType::U8, DType::F8E4M3FN, DType::F8E5M2})
     for (const bool leftT : {false, true})

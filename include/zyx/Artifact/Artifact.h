@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 8;
+inline constexpr uint32_t formatVersion = 9;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -109,7 +109,10 @@ struct Kernel {
   uint32_t groupThreads = 0;
   /// Of a workgroup, in bytes, beyond what its code declares.
   uint32_t sharedBytes = 0;
-  /// Where there are any, a multiprocessor runs one workgroup at a time, and each hands programs to itself.
+  /// Workgroups of a cluster, which computes one program together; 0 where there are none.
+  uint32_t clusterGroups = 0;
+  /// Where there are any, a multiprocessor runs one workgroup at a time, and outside of clusters each hands programs
+  /// to itself.
   std::vector<TensorMap> tensorMaps = {};
   bool operator==(const Kernel &) const = default;
 };

@@ -21,6 +21,8 @@ using namespace zyx::kernel;
 static constexpr StringRef sharedName = "zyx_shared";
 /// Registers of a multiprocessor; setmaxnreg moves them between warps.
 static constexpr int64_t registerFile = 65536;
+/// Workgroups of a cluster that every card can have.
+static constexpr int64_t mostClusterGroups = 8;
 /// Named barriers of a workgroup; number 0 is the workgroup's own.
 static constexpr int64_t namedBarriers = 16;
 
@@ -57,16 +59,27 @@ Type Lowering::convert(Type type) {
     return {};
   Type element = tile.getElementType();
   int64_t count = 0;
-  if (auto frag = dyn_cast_or_null<FragAttr>(tile.getEncoding())) {
+  const bool is32Bit = element.isF32() || element.isInteger(32) || element.isInteger(1);
+  if (auto frag = dyn_cast_or_null<FragAttr>(tile.getEncoding()); frag && frag.getKind() == FragKind::Block) {
+    if (!is32Bit || tile.getShape() != ArrayRef<int64_t>{64, 128})
+      return {};
+    count = 64;
+  } else if (frag) {
     bool known = frag.getKind() == FragKind::WgmmaAcc || frag.getKind() == FragKind::WgmmaA;
     if (!known || tile.getRank() != 2 || tile.getDimSize(0) != 64 || tile.getDimSize(1) % 8 != 0)
       return {};
     count = tile.getDimSize(1) / 2;
   } else if (auto slice = dyn_cast_or_null<SliceAttr>(tile.getEncoding())) {
     auto frag = dyn_cast<FragAttr>(slice.getParent());
-    if (!frag || frag.getKind() != FragKind::WgmmaAcc || tile.getRank() != 1)
+    const bool isBlock = frag && frag.getKind() == FragKind::Block;
+    if (!frag || (!isBlock && frag.getKind() != FragKind::WgmmaAcc) || tile.getRank() != 1)
       return {};
     bool isRows = slice.getDim() == 1;
+    if (isBlock) {
+      if (element.getIntOrFloatBitWidth() > 32 || tile.getDimSize(0) != (isRows ? 64 : 128) || !is32Bit)
+        return {};
+      return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(8, element));
+    }
     if (isRows ? tile.getDimSize(0) != 64 : tile.getDimSize(0) % 8 != 0)
       return {};
     count = isRows ? 2 : tile.getDimSize(0) / 4;
@@ -105,8 +118,9 @@ LogicalResult Lowering::collect() {
 
 LogicalResult Lowering::run() {
   int64_t count = kernel.getThreads().value_or(1);
-  if (kernel.getCluster().value_or(1) != 1)
-    return kernel.emitError("clusters of workgroups are not lowered to NVVM");
+  const int64_t cluster = kernel.getCluster().value_or(1);
+  if (cluster > mostClusterGroups)
+    return kernel.emitError() << "a cluster has at most " << mostClusterGroups << " workgroups, not " << cluster;
   if (count > 1024)
     return kernel.emitError() << "a workgroup has at most 1024 threads, not " << count;
   if (failed(collect()))
@@ -168,6 +182,8 @@ LogicalResult Lowering::run() {
   func.setPassthroughAttr(b.getArrayAttr(b.getStringAttr(keepsVectorsName)));
   func->setAttr("nvvm.maxntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
   func->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  if (cluster > 1)
+    func->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   func->setAttr("kernel.params", b.getArrayAttr(params));
   func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(places.bytes));
   func.setArgAttrsAttr(b.getArrayAttr(argAttrs));
@@ -184,6 +200,15 @@ LogicalResult Lowering::run() {
     threads.thread = NVVM::ThreadIdXOp::create(b, loc, i32);
     threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
   }
+  // The copy engine reads a map before its first copy.
+  if (!tensorMaps.empty())
+    (void)onFirst([&] {
+      for (size_t i = 0; i < tensorMaps.size(); ++i)
+        NVVM::PrefetchOp::create(b, loc, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(),
+                                 func.getArgument(i), Value(), /*tensormap=*/true, /*uniform=*/false,
+                                 /*in_param_space=*/false);
+      return success();
+    });
   if (failed(lowerBlock(kernel.getBody().front()))) {
     func.erase();
     return failure();
@@ -205,8 +230,19 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
             ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp,
-            ExtractOp, ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp>(
+            ExtractOp, ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp,
+            ClusterReceiveOp, OuterProductsOp>(
           [&](auto each) { return lower(each); })
+      .Case([&](ClusterArriveOp each) -> LogicalResult {
+        if (threads.barrier || threads.isSingle())
+          return each.emitOpError("is run by some threads only");
+        NVVM::ClusterArriveOp::create(b, loc, b.getUnitAttr());
+        return success();
+      })
+      .Case([&](ClusterWaitOp) {
+        NVVM::ClusterWaitOp::create(b, loc, UnitAttr());
+        return success();
+      })
       // Views say how copies find elements; their tensor maps are parameters already.
       .Case([&](ViewOp) { return success(); })
       .Case([&](AllocOp each) {
@@ -284,19 +320,20 @@ LogicalResult Lowering::lower(GridOp op) {
 }
 
 LogicalResult Lowering::lower(IdOp op) {
+  const bool hasClusters = kernel.getCluster().value_or(1) > 1;
   Value id;
   switch (op.getKind()) {
   case IdKind::Thread:
     id = threads.isSingle() ? constant(0) : threads.thread;
     break;
   case IdKind::Workgroup:
-    id = NVVM::BlockIdXOp::create(b, loc, i32);
+    id = hasClusters ? NVVM::ClusterIdXOp::create(b, loc, i32).getResult() : NVVM::BlockIdXOp::create(b, loc, i32).getResult();
     break;
   case IdKind::NumWorkgroups:
-    id = NVVM::GridDimXOp::create(b, loc, i32);
+    id = hasClusters ? NVVM::ClusterDimXOp::create(b, loc, i32).getResult() : NVVM::GridDimXOp::create(b, loc, i32).getResult();
     break;
   case IdKind::ClusterRank:
-    id = constant(0);
+    id = hasClusters ? NVVM::ClusterId::create(b, loc, i32).getResult() : constant(0);
     break;
   }
   map.map(op.getResult(), id);

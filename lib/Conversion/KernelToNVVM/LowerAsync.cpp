@@ -58,7 +58,8 @@ LogicalResult Lowering::lower(WaitOp op) {
   startBlock(wait);
   // The form whose loop is in our control flow: the other one is assembly that LLVM does not know
   // to touch memory.
-  Value done = NVVM::MBarrierTryWaitOp::create(b, loc, i1, barrier, parity, Value());
+  Value done = NVVM::MBarrierTryWaitOp::create(b, loc, i1, barrier, parity, Value(),
+                                               op.getCluster() ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA);
   LLVM::CondBrOp::create(b, loc, done, after, wait);
   startBlock(after);
   return success();
@@ -124,5 +125,68 @@ LogicalResult Lowering::lower(AsyncStoreOp op) {
 LogicalResult Lowering::lower(AsyncWaitOp op) {
   NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, op.getPending(),
                                        op.getRead() ? b.getUnitAttr() : UnitAttr());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Between workgroups of a cluster
+//===----------------------------------------------------------------------===//
+// Four registers of all threads lie next to each other, then the next four: every access is 16 bytes of neighbours.
+
+static constexpr int64_t sentBytes = 16;
+
+FailureOr<Value> Lowering::placeOfSent(Operation *op, Type tile, Value slot) {
+  auto type = dyn_cast_or_null<LLVM::LLVMStructType>(convert(tile));
+  AllocOp alloc = allocationOf(slot);
+  if (!type || (!type.getBody().front().isF32() && !type.getBody().front().isInteger(32)) || type.getBody().size() % 4 != 0)
+    return op->emitOpError() << "moves " << tile << "; groups of four f32 or i32 in each thread are moved";
+  if (!alloc || memory.at(alloc).swizzle)
+    return op->emitOpError("moves registers through shared memory that is not swizzled");
+  if (ShapedType::getNumElements(cast<ViewType>(slot.getType()).getShape()) !=
+      cast<RankedTensorType>(tile).getNumElements())
+    return op->emitOpError("moves registers through memory of another size");
+  if (failed(requireWarpGroup(op)))
+    return failure();
+  return advance(value(slot), LLVM::ShlOp::create(b, loc, threads.thread, constant(4)).getResult());
+}
+
+LogicalResult Lowering::lower(ClusterSendOp op) {
+  FailureOr<Value> place = placeOfSent(op, op.getTile().getType(), op.getSlot());
+  if (failed(place))
+    return failure();
+  auto there = [&](Value mine) -> Value {
+    Value pointer = NVVM::MapaOp::create(b, loc, clusterPointer, mine, value(op.getTo()));
+    return LLVM::PtrToIntOp::create(b, loc, i32, pointer);
+  };
+  Value to = there(*place), barrier = there(barrierAt(op.getBarriers(), op.getAt()));
+  SmallVector<Value> registers = unpack(value(op.getTile()));
+  const bool isF32 = registers.front().getType().isF32();
+  const std::string text = std::string("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.") + (isF32 ? "f32" : "b32") +
+                           " [$0], {$1, $2, $3, $4}, [$5];";
+  for (size_t i = 0; i < registers.size(); i += 4) {
+    Value address = i ? LLVM::AddOp::create(b, loc, to, constant(i / 4 * sentBytes * threads.count)).getResult() : to;
+    SmallVector<Value> operands = {address};
+    llvm::append_range(operands, ArrayRef(registers).slice(i, 4));
+    operands.push_back(barrier);
+    LLVM::InlineAsmOp::create(b, loc, TypeRange(), operands, text,
+                              isF32 ? "r,f,f,f,f,r,~{memory}" : "r,r,r,r,r,r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                              LLVM::TailCallKind::None, LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+                              ArrayAttr());
+  }
+  return success();
+}
+
+LogicalResult Lowering::lower(ClusterReceiveOp op) {
+  FailureOr<Value> place = placeOfSent(op, op.getType(), op.getSlot());
+  if (failed(place))
+    return failure();
+  auto type = cast<LLVM::LLVMStructType>(convert(op.getType()));
+  SmallVector<Value> registers;
+  for (size_t i = 0; i < type.getBody().size(); i += 4) {
+    Value four = LLVM::LoadOp::create(b, loc, VectorType::get(4, type.getBody().front()), advance(*place, i / 4 * sentBytes * threads.count), sentBytes);
+    for (int64_t j = 0; j < 4; ++j)
+      registers.push_back(LLVM::ExtractElementOp::create(b, loc, four, constant(j)));
+  }
+  map.map(op.getResult(), pack(type, registers));
   return success();
 }

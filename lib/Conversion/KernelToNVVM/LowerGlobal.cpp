@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Global memory that threads read and write themselves: what a thread holds of a tile lies at two rows and at
-// pairs of columns.
+// pairs of columns, or of a block at eight of each.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
@@ -14,18 +14,20 @@ struct Lowering::Share {
   /// Of the buffer, and of the thread's first element.
   Value buffer, first;
   Type element;
-  /// Of each register: whether it is in the second row, and the column, beyond the thread's first ones.
-  SmallVector<std::pair<bool, int64_t>> places;
+  /// Of each register: in which of the thread's rows it is, and the column beyond the thread's first one.
+  SmallVector<std::pair<size_t, int64_t>> places;
+  /// Rows beyond the thread's first one.
+  SmallVector<int64_t> rowsBeyond = {0};
   int64_t rowStride = 0, columnStride = 0;
-  /// Whether the two rows exist; null where all do.
-  std::array<Value, 2> rows;
+  /// Whether each of the rows exists; null where all do.
+  SmallVector<Value> rows = {Value()};
   /// The thread's first column, and how many there are; null where all exist.
   Value column;
   int64_t columns = 0;
   /// Two registers are one place in memory, and exist together.
   bool inPairs = false;
 
-  int64_t offsetOf(size_t i) const { return places[i].first * 8 * rowStride + places[i].second * columnStride; }
+  int64_t offsetOf(size_t i) const { return rowsBeyond[places[i].first] * rowStride + places[i].second * columnStride; }
 };
 
 FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRange indices, Type type,
@@ -49,13 +51,14 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
   share.buffer = value(made.getBuffer());
   const size_t rank = strides.size();
   auto tile = dyn_cast<RankedTensorType>(type);
-  bool hasRows = false, hasColumns = false;
+  bool hasRows = false, hasColumns = false, isBlock = false;
   if (tile) {
     if (!convert(type))
       return op->emitOpError() << "moves " << type << ", which no thread can hold";
     if (failed(requireWarpGroup(op)))
       return failure();
     auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
+    isBlock = cast<FragAttr>(slice ? slice.getParent() : tile.getEncoding()).getKind() == FragKind::Block;
     hasRows = !slice || slice.getDim() == 1;
     hasColumns = !slice || slice.getDim() == 0;
   }
@@ -67,40 +70,56 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
   if (hasRows) {
     const size_t dim = rank - 1 - hasColumns;
     share.rowStride = strides[dim];
-    Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31));
-    Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));
-    at[dim] = plus(at[dim], plus(LLVM::ShlOp::create(b, loc, warp, constant(4)),
-                                 LLVM::LShrOp::create(b, loc, lane, constant(2))));
+    if (isBlock) {
+      at[dim] = plus(at[dim], blockRow());
+      share.rowsBeyond = {0, 4, 8, 12, 16, 20, 24, 28};
+    } else {
+      Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31));
+      Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));
+      at[dim] = plus(at[dim], plus(LLVM::ShlOp::create(b, loc, warp, constant(4)),
+                                   LLVM::LShrOp::create(b, loc, lane, constant(2))));
+      share.rowsBeyond = {0, 8};
+    }
+    share.rows.assign(share.rowsBeyond.size(), Value());
     if (!isInside(dim))
-      for (int64_t i = 0; i < 2; ++i)
-        share.rows[i] = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[dim], constant(8 * i)),
-                                             constant(made.getType().getDimSize(dim)));
+      for (auto [exists, beyond] : llvm::zip(share.rows, share.rowsBeyond))
+        exists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[dim], constant(beyond)),
+                                      constant(made.getType().getDimSize(dim)));
   }
   if (hasColumns) {
     const size_t dim = rank - 1;
     share.columnStride = strides[dim];
-    Value four = LLVM::AndOp::create(b, loc, threads.thread, constant(3));
-    at[dim] = plus(at[dim], LLVM::ShlOp::create(b, loc, four, constant(1)));
+    if (isBlock) {
+      at[dim] = plus(at[dim], blockColumn());
+    } else {
+      Value four = LLVM::AndOp::create(b, loc, threads.thread, constant(3));
+      at[dim] = plus(at[dim], LLVM::ShlOp::create(b, loc, four, constant(1)));
+    }
     share.columns = made.getType().getDimSize(dim);
     if (!isInside(dim))
       share.column = at[dim];
-    share.inPairs = share.columnStride == 1 && !share.element.isInteger(1) && *offset % 2 == 0 && (isInside(dim) || share.columns % 2 == 0) &&
+    share.inPairs = !isBlock && share.columnStride == 1 && !share.element.isInteger(1) && *offset % 2 == 0 &&
+                    (isInside(dim) || share.columns % 2 == 0) &&
                     llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) { return stride % 2 == 0; });
   }
   for (auto [index, stride] : llvm::zip(at, strides))
     if (stride != 0)
       place = plus(place, LLVM::MulOp::create(b, loc, wide(index), constant(i64, stride)));
   share.first = LLVM::GEPOp::create(b, loc, globalPointer, share.element, share.buffer, ArrayRef<LLVM::GEPArg>{place});
-  if (hasRows && hasColumns)
+  if (isBlock)
+    for (size_t row = 0; row < share.rowsBeyond.size(); ++row)
+      for (int64_t i = 0; i < (hasColumns ? 8 : 1); ++i)
+        share.places.push_back({row, 8 * i});
+  else if (hasRows && hasColumns)
     for (int64_t i = 0; i < tile.getDimSize(1) / 2; ++i)
       share.places.push_back({(i >> 1) & 1, i / 4 * 8 + i % 2});
   else if (hasRows)
-    share.places = {{false, 0}, {true, 0}};
+    share.places = {{0, 0}, {1, 0}};
   else if (hasColumns)
     for (int64_t i = 0; i < tile.getDimSize(0) / 4; ++i)
-      share.places.push_back({false, i / 2 * 8 + i % 2});
+      share.places.push_back({0, i / 2 * 8 + i % 2});
   else
-    share.places = {{false, 0}};
+    share.places = {{0, 0}};
   return share;
 }
 
@@ -123,13 +142,13 @@ LogicalResult Lowering::lower(LoadOp op) {
   Type pair = VectorType::get(2, share->element);
   llvm::DenseMap<int64_t, Value> columnExists;
   auto exists = [&](size_t i) {
-    auto [second, column] = share->places[i];
+    auto [row, column] = share->places[i];
     Value &known = columnExists[column];
     if (share->column && !known)
       known = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult,
                                    LLVM::AddOp::create(b, loc, share->column, constant(column)),
                                    constant(share->columns));
-    return existsAt(b, loc, share->rows[second], known);
+    return existsAt(b, loc, share->rows[row], known);
   };
   // What does not exist is read from where something does, and is zero.
   auto read = [&](size_t i, Type what, int64_t alignment) -> Value {
@@ -205,10 +224,10 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
     return result;
   };
   // A row at a time, each behind one branch.
-  for (bool second : {false, true}) {
+  for (size_t row = 0; row < share->rows.size(); ++row) {
     auto writeRow = [&] {
       for (size_t i = 0; i < share->places.size(); ++i) {
-        if (share->places[i].first != second || (share->inPairs && i % 2 == 1))
+        if (share->places[i].first != row || (share->inPairs && i % 2 == 1))
           continue;
         auto writeOne = [&] {
           if (share->inPairs)
@@ -227,8 +246,8 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
       }
       return success();
     };
-    if (share->rows[second])
-      (void)lowerIf(share->rows[second], writeRow);
+    if (share->rows[row])
+      (void)lowerIf(share->rows[row], writeRow);
     else
       (void)writeRow();
   }

@@ -6,6 +6,7 @@
 
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -87,7 +88,13 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
       .Case([&](arith::AddFOp) { return withFlags(LLVM::FAddOp::create(b, loc, v[0], v[1])); })
       .Case([&](arith::SubFOp) { return withFlags(LLVM::FSubOp::create(b, loc, v[0], v[1])); })
       .Case([&](arith::MulFOp) { return withFlags(LLVM::FMulOp::create(b, loc, v[0], v[1])); })
-      .Case([&](arith::DivFOp) { return withFlags(LLVM::FDivOp::create(b, loc, v[0], v[1])); })
+      .Case([&](arith::DivFOp division) -> Value {
+        // Of numbers from 1 on it is good to one ULP.
+        if (type.isF32() && bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::afn) &&
+            matchPattern(division.getLhs(), m_OneFloat()))
+          return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"), v[1]).getResult(0);
+        return withFlags(LLVM::FDivOp::create(b, loc, v[0], v[1]));
+      })
       .Case([&](arith::NegFOp) { return withFlags(LLVM::FNegOp::create(b, loc, v[0])); })
       .Case([&](arith::MaximumFOp) { return withFlags(LLVM::MaximumOp::create(b, loc, v[0], v[1])); })
       .Case([&](arith::MinimumFOp) { return withFlags(LLVM::MinimumOp::create(b, loc, v[0], v[1])); })

@@ -250,12 +250,14 @@ LogicalResult Lowering::lower(BroadcastOp op) {
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
   auto slice = dyn_cast_or_null<SliceAttr>(input.getEncoding());
   // A column lacks dimension 1, a row dimension 0.
-  if (!slice || fragOf(op.getType()) != FragKind::WgmmaAcc || input.getElementType().isBF16() ||
+  const bool isBlock = fragOf(op.getType()) == FragKind::Block;
+  if (!slice || (!isBlock && fragOf(op.getType()) != FragKind::WgmmaAcc) || input.getElementType().isBF16() ||
       input.getElementType().isF16() || op.getDims() != ArrayRef<int64_t>{1 - static_cast<int64_t>(slice.getDim())})
     return op.emitOpError("is not of a column along the rows of an accumulator, or of a row along its columns");
   SmallVector<Value> given = unpack(value(op.getInput())), registers;
   for (size_t i = 0, e = cast<LLVM::LLVMStructType>(type).getBody().size(); i < e; ++i)
-    registers.push_back(given[slice.getDim() == 1 ? (i >> 1) & 1 : i / 4 * 2 + i % 2]);
+    registers.push_back(isBlock ? given[slice.getDim() == 1 ? i / 8 : i % 8]
+                                : given[slice.getDim() == 1 ? (i >> 1) & 1 : i / 4 * 2 + i % 2]);
   map.map(op.getResult(), pack(type, registers));
   return success();
 }
@@ -317,22 +319,48 @@ Value Lowering::descriptor(Value pointer, const SharedMemory &place, int64_t lea
   return LLVM::OrOp::create(b, loc, short_, constant(i64, static_cast<int64_t>(rest)));
 }
 
-/// Contracted elements of one wgmma on 16-bit factors.
-static constexpr int64_t stepK = 16;
+/// Contracted bytes of one wgmma.
+static constexpr int64_t stepBytes = 32;
+
+/// The matrix unit's name of a factor's elements; none where it has none.
+static std::optional<NVVM::WGMMATypes> factorKind(Type element) {
+  if (element.isBF16())
+    return NVVM::WGMMATypes::bf16;
+  if (element.isF16())
+    return NVVM::WGMMATypes::f16;
+  if (isa<Float8E4M3FNType>(element))
+    return NVVM::WGMMATypes::e4m3;
+  if (isa<Float8E5M2Type>(element))
+    return NVVM::WGMMATypes::e5m2;
+  if (element.isInteger(8))
+    return NVVM::WGMMATypes::s8;
+  if (element.isF32())
+    return NVVM::WGMMATypes::tf32;
+  return std::nullopt;
+}
 
 LogicalResult Lowering::lower(MmaAsyncOp op) {
   auto result = cast<RankedTensorType>(op.getType());
   auto type = dyn_cast_or_null<LLVM::LLVMStructType>(convert(result));
   int64_t n = result.getDimSize(1);
-  if (!type || fragOf(result) != FragKind::WgmmaAcc || !result.getElementType().isF32() || n > 256)
-    return op.emitOpError() << "into " << result << " has no instruction; there are 64 rows of up to 256 f32";
+  Type sum = result.getElementType();
+  if (!type || fragOf(result) != FragKind::WgmmaAcc || (!sum.isF32() && !sum.isInteger(32)) || n > 256)
+    return op.emitOpError() << "into " << result << " has no instruction; there are 64 rows of up to 256 f32 or i32";
   if (failed(requireWarpGroup(op)))
     return failure();
   ViewType rhs = op.getRhs().getType();
   Type element = rhs.getElementType();
-  if (!element.isBF16() && !element.isF16())
-    return op.emitOpError() << "of " << element << " is not lowered; bf16 and f16 are";
   bool inRegisters = isa<RankedTensorType>(op.getLhs().getType());
+  Type lhsElement = inRegisters ? getElementTypeOrSelf(op.getLhs().getType()) : cast<ViewType>(op.getLhs().getType()).getElementType();
+  auto kind = factorKind(element), lhsKind = factorKind(lhsElement);
+  const unsigned bits = element.getIntOrFloatBitWidth();
+  if (!kind || !lhsKind || element.isInteger(8) != sum.isInteger(32) || element.isInteger(8) != lhsElement.isInteger(8) ||
+      lhsElement.getIntOrFloatBitWidth() != bits || (bits != 8 && lhsElement != element))
+    return op.emitOpError() << "of " << lhsElement << " and " << element << " into " << sum
+                            << " is not lowered; bf16, f16, f8, and f32 as tf32, into f32 are, and i8 into i32";
+  if (bits != 16 && (inRegisters || op.getTransposeLhs() || !op.getTransposeRhs()))
+    return op.emitOpError() << "of " << bits << " bits takes both factors from memory, along the contraction";
+  const int64_t stepK = stepBytes * 8 / bits;
   if (inRegisters && fragOf(op.getLhs().getType()) != FragKind::WgmmaA)
     return op.emitOpError("takes its left factor from registers as #kernel.frag<wgmma_a>");
   auto swizzled = [&](Value view) -> const SharedMemory * {
@@ -364,14 +392,14 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
   };
   SmallVector<Value> factor = inRegisters ? unpack(value(op.getLhs())) : SmallVector<Value>();
   Value acc = op.getAcc() ? value(op.getAcc()) : LLVM::PoisonOp::create(b, loc, type).getResult();
-  auto kind = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  const auto sumKind = sum.isF32() ? NVVM::WGMMATypes::f32 : NVVM::WGMMATypes::s32;
   for (int64_t kk = 0; kk < k; kk += stepK) {
     bool accumulates = op.getAcc() || kk > 0;
     Value rhsHere = at(rhsStart, op.getTransposeRhs() ? alongK(*right, kk) : kk * right->swizzle);
     if (!inRegisters) {
       acc = NVVM::WgmmaMmaAsyncOp::create(
           b, loc, type, acc, at(lhsStart, op.getTransposeLhs() ? kk * left->swizzle : alongK(*left, kk)), rhsHere,
-          NVVM::MMAShapeAttr::get(b.getContext(), 64, n, stepK), kind, kind, NVVM::WGMMATypes::f32,
+          NVVM::MMAShapeAttr::get(b.getContext(), 64, n, stepK), *lhsKind, *kind, sumKind,
           accumulates ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero, NVVM::WGMMAScaleIn::one,
           NVVM::WGMMAScaleIn::one, op.getTransposeLhs() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           op.getTransposeRhs() ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
@@ -416,18 +444,19 @@ LogicalResult Lowering::lower(MmaWaitOp op) {
   SmallVector<Value> registers;
   for (Value each : op.getAccumulators()) {
     Value tile = value(each);
-    if (fragOf(each.getType()) != FragKind::WgmmaAcc || !getElementTypeOrSelf(each.getType()).isF32())
-      return op.emitOpError() << "gives back " << each.getType() << ", which is no f32 accumulator";
+    Type sum = getElementTypeOrSelf(each.getType());
+    if (fragOf(each.getType()) != FragKind::WgmmaAcc || (!sum.isF32() && !sum.isInteger(32)))
+      return op.emitOpError() << "gives back " << each.getType() << ", which is no f32 or i32 accumulator";
     llvm::append_range(registers, unpack(tile));
   }
   if (registers.empty()) {
     NVVM::WgmmaWaitGroupSyncOp::create(b, loc, op.getPending());
     return success();
   }
-  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(registers.size(), f32));
+  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), llvm::map_to_vector(registers, [](Value v) { return v.getType(); }));
   std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";", constraints;
   llvm::raw_string_ostream cs(constraints);
-  llvm::interleave(llvm::seq<size_t>(0, registers.size()), cs, [&](size_t) { cs << "=f"; }, ",");
+  llvm::interleave(registers, cs, [&](Value v) { cs << (v.getType().isF32() ? "=f" : "=r"); }, ",");
   for (size_t i = 0; i < registers.size(); ++i)
     cs << "," << i;
   Value waited = LLVM::InlineAsmOp::create(

@@ -107,6 +107,11 @@ private:
   mlir::LogicalResult lower(LoadOp op);
   mlir::LogicalResult storeToGlobal(StoreOp op);
 
+  // LowerBlocks.cpp: what threads multiply themselves.
+  /// A thread's first row or column of a block of 64 x 128.
+  mlir::Value blockRow();
+  mlir::Value blockColumn();
+
   // LowerTiles.cpp: tiles in registers and the matrix unit.
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   mlir::LogicalResult lowerTileConstant(mlir::arith::ConstantOp op);
@@ -117,6 +122,9 @@ private:
   mlir::LogicalResult lower(ReduceOp op);
   mlir::LogicalResult lower(BroadcastOp op);
   mlir::LogicalResult lower(StoreOp op);
+  mlir::LogicalResult lower(OuterProductsOp op);
+  mlir::LogicalResult lower(ClusterSendOp op);
+  mlir::LogicalResult lower(ClusterReceiveOp op);
   mlir::LogicalResult lower(MmaAsyncOp op);
   mlir::LogicalResult lower(MmaWaitOp op);
   mlir::LogicalResult lowerConversion(mlir::Operation *op);
@@ -126,6 +134,8 @@ private:
   /// The matrix descriptor of a tile in shared memory: `leading` and `stride` in bytes.
   mlir::Value descriptor(mlir::Value pointer, const SharedMemory &memory, int64_t leading, int64_t stride);
   mlir::LogicalResult requireWarpGroup(mlir::Operation *op);
+  /// Where this thread's registers of a tile that is sent begin.
+  mlir::FailureOr<mlir::Value> placeOfSent(mlir::Operation *op, mlir::Type tile, mlir::Value slot);
 
   /// The type that holds a value in one thread; null where nothing does.
   mlir::Type convert(mlir::Type type);
@@ -143,6 +153,7 @@ private:
   mlir::Location loc = kernel.getLoc();
   mlir::Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type(), f32 = b.getF32Type();
   mlir::Type sharedPointer = mlir::LLVM::LLVMPointerType::get(b.getContext(), 3);
+  mlir::Type clusterPointer = mlir::LLVM::LLVMPointerType::get(b.getContext(), 7);
   mlir::Type globalPointer = mlir::LLVM::LLVMPointerType::get(b.getContext(), 1);
   mlir::LLVM::LLVMFuncOp func;
   mlir::IRMapping map;

@@ -201,6 +201,8 @@ private:
     if (target.isGpu()) {
       const auto threads = static_cast<uint32_t>(kernel.getThreads().value_or(1));
       made.groupThreads = threads > 1 ? threads : 0;
+      const auto cluster = static_cast<uint32_t>(kernel.getCluster().value_or(1));
+      made.clusterGroups = cluster > 1 ? cluster : 0;
       const bool isMachine = kernel::isMachineForm(kernel);
       made.sharedBytes = static_cast<uint32_t>(isMachine ? kernel::placeShared(kernel).bytes
                                                          : kernel::bytesOf(kernel, kernel::Space::Shared));

@@ -208,8 +208,17 @@ TargetInfo hopper() {
   info.productsPerCycle = 2048;
   info.bytesPerCycle = 52;
   info.tileCycles = 1800;
+  info.memoryBytesPerCycle = 13;
   info.ptxVersion = 88;
   info.features = {"ptx88"};
+  return info;
+}
+
+/// The same, where products need not have all digits.
+TargetInfo hopperFast() {
+  TargetInfo info = hopper();
+  info.name = "sm_90a-fast";
+  info.fewDigits = true;
   return info;
 }
 
@@ -233,8 +242,8 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), productsPerCycle,
-                       bytesPerCycle, tileCycles, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), int64_t(fewDigits), productsPerCycle,
+                       bytesPerCycle, tileCycles, memoryBytesPerCycle, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;
@@ -251,7 +260,8 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x
 
 /// Records that are no CPUs.
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard}, {"sm_75", turing}, {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada}, {"sm_90a", hopper}};
+    {"cuda", anyCard}, {"sm_75", turing}, {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada}, {"sm_90a", hopper},
+    {"sm_90a-fast", hopperFast}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

@@ -26,7 +26,7 @@ Needs needsOf(Operation *op) {
     return {90, load.getIsCTAOnly() ? 86 : 80};
   if (isa<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp, NVVM::CpAsyncBulkCommitGroupOp,
           NVVM::CpAsyncBulkWaitGroupOp, NVVM::MBarrierTryWaitOp, NVVM::MBarrierArriveExpectTxOp,
-          NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp>(op))
+          NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp, NVVM::PrefetchOp>(op))
     return {90, 80};
   if (isa<NVVM::StMatrixOp, NVVM::MapaOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp>(op))
     return {90, 78};
@@ -37,6 +37,8 @@ Needs needsOf(Operation *op) {
     return {90, 80, true};
   if (auto text = dyn_cast<LLVM::InlineAsmOp>(op); text && text.getAsmString().contains("wgmma."))
     return {90, 80, true};
+  if (auto text = dyn_cast<LLVM::InlineAsmOp>(op); text && text.getAsmString().contains("st.async."))
+    return {90, 81};
   return {};
 }
 

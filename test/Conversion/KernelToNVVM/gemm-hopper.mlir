@@ -17,6 +17,10 @@
 // Barriers, made by one thread.
 // CHECK: %[[FIRST:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i32
 // CHECK: llvm.cond_br %[[FIRST]]
+// CHECK: nvvm.prefetch tensormap, %[[A]]
+// CHECK: nvvm.prefetch tensormap, %[[B]]
+// CHECK: nvvm.prefetch tensormap, %[[C]]
+// CHECK: llvm.cond_br %[[FIRST]]
 // CHECK-COUNT-4: nvvm.mbarrier.init
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK-COUNT-4: nvvm.mbarrier.init

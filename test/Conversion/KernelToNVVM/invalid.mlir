@@ -16,8 +16,8 @@ kernel.func @too_much() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-// expected-error @below {{clusters of workgroups are not lowered to NVVM}}
-kernel.func @cluster() attributes {threads = 128 : i64, cluster = 2 : i64} {
+// expected-error @below {{a cluster has at most 8 workgroups, not 16}}
+kernel.func @cluster() attributes {threads = 128 : i64, cluster = 16 : i64} {
   
   kernel.return
 }
@@ -314,6 +314,52 @@ kernel.func @remote() attributes {threads = 128 : i64} {
   %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
   // expected-error @below {{at another workgroup's barrier is not lowered to NVVM}}
   kernel.arrive %b[%c0] to %c0 : !kernel.barriers<1>
+  kernel.return
+}
+
+// -----
+
+kernel.func @some_threads() attributes {threads = 128 : i64, cluster = 2 : i64} {
+  kernel.elect {
+    // expected-error @below {{is run by some threads only}}
+    kernel.cluster_arrive
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+
+kernel.func @sent_halves() attributes {threads = 128 : i64, cluster = 2 : i64} {
+  %s = kernel.alloc : !kernel.view<64x32xf32, shared>
+  // expected-error @below {{moves 'tensor<64x32xbf16, #kernel.frag<wgmma_acc>>'; groups of four f32 or i32 in each thread are moved}}
+  %t = kernel.cluster_receive %s : !kernel.view<64x32xf32, shared> -> tensor<64x32xbf16, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+
+kernel.func @sent_to_panels() attributes {threads = 128 : i64, cluster = 2 : i64} {
+  %s = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  // expected-error @below {{moves registers through shared memory that is not swizzled}}
+  %t = kernel.cluster_receive %s : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x32xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+
+kernel.func @sent_elsewhere() attributes {threads = 128 : i64, cluster = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %s = kernel.alloc : !kernel.view<64x32xf32, shared>
+  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
+  %t = arith.constant dense<0.0> : tensor<64x16xf32, #acc>
+  // expected-error @below {{moves registers through memory of another size}}
+  kernel.cluster_send %t to %s of %c0 signal %b[%c0] : tensor<64x16xf32, #acc>, !kernel.view<64x32xf32, shared>, !kernel.barriers<1>
   kernel.return
 }
 
@@ -663,11 +709,37 @@ kernel.func @transposed() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @f32_factors() attributes {threads = 128 : i64} {
-  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #sw>
-  %r = kernel.alloc : !kernel.view<64x32xf32, shared, #sw>
-  // expected-error @below {{of 'f32' is not lowered; bf16 and f16 are}}
-  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x32xf32, shared, #sw>, !kernel.view<64x32xf32, shared, #sw> -> tensor<64x64xf32, #acc>
+kernel.func @f64_factors() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x16xf64, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x16xf64, shared, #sw>
+  // expected-error @below {{of 'f64' and 'f64' into 'f32' is not lowered; bf16, f16, f8, and f32 as tf32, into f32 are, and i8 into i32}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x16xf64, shared, #sw>, !kernel.view<64x16xf64, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @i8_sums() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
+  %r = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
+  // expected-error @below {{of 'i8' and 'i8' into 'f32' is not lowered}}
+  %d = kernel.mma_async %l, %r transposed : !kernel.view<64x128xi8, shared, #sw>, !kernel.view<64x128xi8, shared, #sw> -> tensor<64x64xf32, #acc>
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#sw = #kernel.shared<swizzle = 128>
+
+kernel.func @across() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
+  %r = kernel.alloc : !kernel.view<128x128xi8, shared, #sw>
+  // expected-error @below {{of 8 bits takes both factors from memory, along the contraction}}
+  %d = kernel.mma_async %l, %r : !kernel.view<64x128xi8, shared, #sw>, !kernel.view<128x128xi8, shared, #sw> -> tensor<64x128xi32, #acc>
   kernel.return
 }
 
@@ -723,7 +795,7 @@ kernel.func @short() attributes {threads = 128 : i64} {
 
 kernel.func @wait_bf16() attributes {threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
-  // expected-error @below {{which is no f32 accumulator}}
+  // expected-error @below {{which is no f32 or i32 accumulator}}
   %w = kernel.mma_wait pending 0 %t : tensor<64x64xbf16, #acc> -> tensor<64x64xbf16, #acc>
   kernel.return
 }
@@ -824,5 +896,27 @@ kernel.func @scalar_store(%x: !x) attributes {threads = 128 : i64} {
   %v = kernel.view %x map <[<[64, 64] strides [64, 1]>]> : !x -> !kernel.view<64x64xf32, global>
   // expected-error @below {{is not of a tile to global memory}}
   kernel.store %one, %v[%c0, %c0] : f32, !kernel.view<64x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @products_of_a_half() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %r = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %z = arith.constant dense<0.0> : tensor<64x128xf32, #kernel.frag<block>>
+  // expected-error @below {{takes 64 and 128 rows of 32 f32 from shared memory with a swizzle of 128}}
+  %d = kernel.outer_products %l, %r acc %z : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xf32, #kernel.frag<block>>
+  kernel.return
+}
+
+// -----
+
+kernel.func @products_of_integers() attributes {threads = 128 : i64} {
+  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %r = kernel.alloc : !kernel.view<128x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %z = arith.constant dense<0> : tensor<64x128xi32, #kernel.frag<block>>
+  // expected-error @below {{is not lowered; blocks of 64 x 128 of f32 are}}
+  %d = kernel.outer_products %l, %r acc %z : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<128x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xi32, #kernel.frag<block>>
   kernel.return
 }

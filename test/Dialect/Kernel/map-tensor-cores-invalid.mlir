@@ -17,12 +17,27 @@ kernel.func @nothing() attributes {schedule = #kernel.schedule<[#kernel.tensor_s
 
 // -----
 
-// expected-error @below {{slices of 64 elements pass through two stages or more, not of 32 through 2}}
-#step = #kernel.tensor_step<64, 64, 32, stages 2, group 8>
+// expected-error @below {{tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not 64 x 56}}
+#step = #kernel.tensor_step<64, 56, 64, stages 2, group 8>
 
 // -----
 
-// expected-error @below {{slices of 64 elements pass through two stages or more, not of 64 through 1}}
+// expected-error @below {{at most 8 workgroups share a tile, and each finishes 16 columns or a multiple; 16 do not share 256}}
+#step = #kernel.tensor_step<64, 256, 64, stages 2, group 8, split 16>
+
+// -----
+
+// expected-error @below {{at most 8 workgroups share a tile, and each finishes 16 columns or a multiple; 4 do not share 96}}
+#step = #kernel.tensor_step<64, 96, 64, stages 2, group 8, split 4>
+
+// -----
+
+// expected-error @below {{slices of 32, 64 or 128 elements pass through two stages or more, not of 48 through 2}}
+#step = #kernel.tensor_step<64, 64, 48, stages 2, group 8>
+
+// -----
+
+// expected-error @below {{slices of 32, 64 or 128 elements pass through two stages or more, not of 64 through 1}}
 #step = #kernel.tensor_step<64, 64, 64, stages 1, group 8>
 
 // -----
@@ -46,6 +61,46 @@ kernel.func @panels(%a: !b, %b: !b, %c: !b) attributes {schedule = #kernel.sched
   %5 = arith.truncf %4 : tensor<64x64xf32> to tensor<64x64xbf16>
   %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !b -> !m
   kernel.store %5, %6[%c0, %c0] : tensor<64x64xbf16>, !m
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<i8, global>
+!f = !kernel.buffer<i32, global>
+!m = !kernel.view<64x64xi8, global>
+!o = !kernel.view<64x64xi32, global>
+// expected-error @below {{is not for tensor cores: a factor of 8 or 32 bits does not run along the contraction}}
+kernel.func @across(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 128, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xi8>
+  %2 = kernel.view %b map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xi8>
+  %z = arith.constant dense<0> : tensor<64x64xi32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xi32>, !o
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<i8, global>
+!f = !kernel.buffer<i32, global>
+!m = !kernel.view<64x64xi8, global>
+!o = !kernel.view<64x64xi32, global>
+// expected-error @below {{has slices of 64 elements, which are not 128 bytes}}
+kernel.func @slices(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xi8>
+  %2 = kernel.view %b map <[<[64, 64] strides [1, 64]>]> : !b -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xi8>
+  %z = arith.constant dense<0> : tensor<64x64xi32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xi32>, !o
   kernel.return
 }
 
@@ -279,5 +334,23 @@ kernel.func @three_groups(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel
   %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !o
   kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !o
+  kernel.return
+}
+
+// -----
+
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<64x64xf32, global>
+// expected-error @below {{is not for tensor cores: threads multiply tiles of 128 columns, each in one workgroup}}
+kernel.func @narrow(%a: !f, %b: !f, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 32, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !f -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xf32>
+  %2 = kernel.view %b map <[<[64, 64] strides [1, 64]>]> : !f -> !m
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !m -> tensor<64x64xf32>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !m
+  kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !m
   kernel.return
 }

@@ -556,6 +556,11 @@ TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {
   runs();
   EXPECT_EQ(fake->lastThreads, 64u);
   EXPECT_EQ(fake->lastGroups, count);
+  // Or a cluster of them is.
+  artifact.kernels[0].clusterGroups = 4;
+  runs();
+  EXPECT_EQ(fake->lastGroups, 4 * count);
+  artifact.kernels[0].clusterGroups = 0;
   // Few have room for what each keeps in scratch memory; they take the programs in turn.
   artifact.kernels[0].groupThreads = 0;
   artifact.kernels[0].stackBytes = uint64_t(100) << 20;

@@ -72,9 +72,14 @@ struct TargetInfo {
   bool hasPackedHalf = false, hasPackedBfloat = false;
   /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
   bool hasTensorTiles = false;
+  /// Whether products may have fewer digits than their sums' type: f32 that is cut to tf32, of 10, and f8 whose sums
+  /// have some 14. What a user asks for by name.
+  bool fewDigits = false;
   /// Of these: products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a
   /// tile does neither, because its first slices are on their way, or its results are.
   int64_t productsPerCycle = 0, bytesPerCycle = 0, tileCycles = 0;
+  /// A multiprocessor's share of what memory gives in a cycle.
+  int64_t memoryBytesPerCycle = 0;
   /// Threads that a core of a GPU wants, to wait for memory in turn: at least half of those for which it has room.
   int64_t threadsPerCore = 0;
   /// Version of PTX that the emitter writes, times 10: 88 for 8.8.

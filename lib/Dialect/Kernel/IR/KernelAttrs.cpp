@@ -288,12 +288,15 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult TensorStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
-                                     int64_t depth, int64_t stages, int64_t group) {
+                                     int64_t depth, int64_t stages, int64_t group, int64_t split, bool tf32) {
   if ((rows != 64 && rows != 128 && rows != 192) || columns <= 0 || columns % 16 != 0 || columns > 256)
     return emitError() << "tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not " << rows
                        << " x " << columns;
-  if (depth != 64 || stages < 2 || group <= 0)
-    return emitError() << "slices of 64 elements pass through two stages or more, not of " << depth << " through "
+  if (split < 1 || split > 8 || columns % (16 * split) != 0)
+    return emitError() << "at most 8 workgroups share a tile, and each finishes 16 columns or a multiple; " << split
+                       << " do not share " << columns;
+  if ((depth != 32 && depth != 64 && depth != 128) || stages < 2 || group <= 0)
+    return emitError() << "slices of 32, 64 or 128 elements pass through two stages or more, not of " << depth << " through "
                        << stages;
   return success();
 }

@@ -26,7 +26,8 @@ constexpr int64_t groupRows = 64, groupThreads = 128;
 constexpr int64_t mostRows = 128;
 /// Columns that leave together: what a swizzle of 128 bytes is of 16-bit elements.
 constexpr int64_t panelColumns = 64, swizzleBytes = 128;
-/// Columns that are finished at a time, so that what is computed on the way stays in registers.
+/// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
+/// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
 /// With two groups that multiply: a thread of theirs, and one that copies.
 constexpr int64_t manyRegisters = 232, fewRegisters = 40;
@@ -38,12 +39,15 @@ public:
       : func(func), step(step), dot(std::move(dot)), axes(axes), b(func), loc(func.getLoc()),
         groups(step.getRows() / groupRows), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
         k(this->dot.depth), tilesDown(llvm::divideCeil(m, step.getRows())),
-        tilesAcross(llvm::divideCeil(n, step.getColumns())) {}
+        tilesAcross(llvm::divideCeil(n, step.getColumns())), sharers(step.getSplit()),
+        finished(step.getColumns() / step.getSplit()), pieceWidth(this->dot.isExact ? step.getColumns() : pieceColumns) {}
 
   void run() {
     auto mapped = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
     mapped.removeScheduleAttr();
     mapped.setThreads(groupThreads * (groups + 1));
+    if (sharers > 1)
+      mapped.setCluster(sharers);
     int64_t programs = tilesDown * tilesAcross;
     for (Axis axis : dot.batches)
       programs *= axes.extent(axis);
@@ -52,12 +56,21 @@ public:
     for (BlockArgument argument : func.getBody().getArguments())
       arguments.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     b.setInsertionPointToEnd(&entry);
-    acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
-    sums = RankedTensorType::get({groupRows, step.getColumns()}, b.getF32Type(), acc);
+    acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
+    sums = RankedTensorType::get({groupRows, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
     allocate();
-    tiles = index(programs);
     first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
-    stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+    begin = index(0);
+    end = index(k);
+    if (sharers > 1) {
+      rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
+      const int64_t part = llvm::divideCeil(llvm::divideCeil(k, step.getDepth()), sharers) * step.getDepth();
+      begin = multiply(rank, part);
+      end = arith::MinUIOp::create(b, loc, add(begin, part), end);
+    } else {
+      tiles = index(programs);
+      stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+    }
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
     emitRole("producer", 1, fewRegisters, /*single=*/true, [&](Value) { emitProducer(); });
@@ -153,7 +166,20 @@ private:
         out = AllocOp::create(b, loc, sharedView({groups, 2, groupRows, panelColumns}, bitsElement()));
     full = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), 1);
     empty = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), groups);
+    if (sharers > 1) {
+      // What each workgroup of the cluster has of this one's columns.
+      parts = AllocOp::create(b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
+      received = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), 1), 1);
+      ExpectOp::create(b, loc, received, index(0), groups * sharers * groupRows * finished * 4);
+    }
     BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+    if (sharers > 1)
+      ClusterArriveOp::create(b, loc);
+  }
+
+  static bool is16Bit(Value tile) {
+    Type element = getElementTypeOrSelf(tile.getType());
+    return element.isBF16() || element.isF16();
   }
 
   /// Of results that are copied out: all have the same.
@@ -176,9 +202,8 @@ private:
       }
     bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
     Type element = getElementTypeOrSelf(tile.getType());
-    bool is16Bit = element.isBF16() || element.isF16();
-    way.isCopied = isResult && is16Bit && step.getColumns() % panelColumns == 0 && shape.size() <= 3 && isCopied(strides, dot.n, 2, axes) &&
-                   (m == 1 || strides.of(dot.m) >= n);
+    way.isCopied = isResult && is16Bit(tile) && finished % panelColumns == 0 && shape.size() <= 3 &&
+                   isCopied(strides, dot.n, 2, axes) && (m == 1 || strides.of(dot.m) >= n);
     if (way.isCopied && bitsElement() && bitsElement() != element)
       way.isCopied = false;
     if (hasRows || isResult) {
@@ -220,6 +245,11 @@ private:
     if (!init.empty())
       scf::YieldOp::create(b, loc, next);
     return Carried(made.getResults());
+  }
+
+  /// All tiles of this workgroup; its cluster's one where there is one.
+  Carried overTiles(ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
+    return sharers > 1 ? body(first, init) : loop(first, tiles, stride, init, body);
   }
 
   /// The place of a tile.
@@ -338,13 +368,13 @@ private:
   }
 
   void emitProducer() {
-    loop(first, tiles, stride, {index(0), bit(true)}, [&](Value tile, ValueRange carried) {
+    overTiles({index(0), bit(true)}, [&](Value tile, ValueRange carried) {
       Place place = placeOf(tile);
-      return loop(index(0), index(k), index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
+      return loop(begin, end, index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1];
         WaitOp::create(b, loc, empty, stage, parity);
         const int64_t rows = left.copied == left.box ? left.free : left.copied;
-        ExpectOp::create(b, loc, full, stage, (rows + right.free) * step.getDepth() * 2);
+        ExpectOp::create(b, loc, full, stage, (rows + right.free) * TensorDot::sliceBytes);
         fetch(left, place, stage, depth, place.row);
         fetch(right, place, stage, depth, place.column);
         auto [next, flipped] = advance(stage, parity);
@@ -366,23 +396,62 @@ private:
     return part(right.memory, {stage}, shape);
   }
 
+  Value start(Value stage, Value instance, Value onto) {
+    Value started = MmaAsyncOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), onto,
+                                       /*transpose_lhs=*/!dot.lhs.alongDepth, /*transpose_rhs=*/dot.rhs.alongDepth);
+    MmaCommitOp::create(b, loc);
+    return started;
+  }
+
+  Value plus(Value x, Value y) {
+    if (sums.getElementType().isF32())
+      return arith::AddFOp::create(b, loc, x, y);
+    return arith::AddIOp::create(b, loc, x, y);
+  }
+
+  /// A slice by itself, which is added to those before it: meanwhile the other group multiplies.
+  Carried addSlice(Value instance, ValueRange ring) {
+    Value stage = ring[0], parity = ring[1];
+    WaitOp::create(b, loc, full, stage, parity);
+    MmaFenceOp::create(b, loc);
+    Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, start(stage, instance, Value())).getResult(0);
+    ArriveOp::create(b, loc, empty, stage, Value());
+    auto [next, flipped] = advance(stage, parity);
+    return {next, flipped, plus(ring[2], done)};
+  }
+
+  /// What every thread has read is given back.
+  Carried multiplySlice(Value instance, ValueRange ring) {
+    Value stage = ring[0], parity = ring[1];
+    WaitOp::create(b, loc, full, stage, parity);
+    Value sum = OuterProductsOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), ring[2]);
+    BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+    ArriveOp::create(b, loc, empty, stage, Value());
+    auto [next, flipped] = advance(stage, parity);
+    return {next, flipped, sum};
+  }
+
   /// One contraction stays in flight; the stage before it is given back.
   void emitConsumer(Value instance) {
-    Value zero = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(sums, b.getF32FloatAttr(0)));
-    loop(first, tiles, stride, {index(0), bit(false)}, [&](Value tile, ValueRange outer) -> Carried {
+    Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(sums)));
+    overTiles({index(0), bit(false)}, [&](Value tile, ValueRange outer) -> Carried {
       Place place = placeOf(tile);
-      Carried start(outer);
-      start.append({index(0), zero});
-      Carried end = loop(index(0), index(k), index(step.getDepth()), start, [&](Value depth, ValueRange ring) -> Carried {
+      Carried entering(outer);
+      if (dot.sumsSlices() || dot.isExact) {
+        entering.push_back(zero);
+        Carried last = loop(begin, end, index(step.getDepth()), entering, [&](Value, ValueRange ring) {
+          return dot.isExact ? multiplySlice(instance, ring) : addSlice(instance, ring);
+        });
+        finish(last[2], place, instance);
+        return {last[0], last[1]};
+      }
+      entering.append({index(0), zero});
+      Carried last = loop(begin, end, index(step.getDepth()), entering, [&](Value depth, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1], previous = ring[2];
-        Value lhs = leftOf(stage, instance), rhs = rightOf(stage);
         WaitOp::create(b, loc, full, stage, parity);
         MmaFenceOp::create(b, loc);
-        Value started = MmaAsyncOp::create(b, loc, sums, lhs, rhs, ring[3], /*transpose_lhs=*/!dot.lhs.alongDepth,
-                                           /*transpose_rhs=*/dot.rhs.alongDepth);
-        MmaCommitOp::create(b, loc);
-        Value waited = MmaWaitOp::create(b, loc, TypeRange(sums), 1, started).getResult(0);
-        Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, depth, index(0));
+        Value waited = MmaWaitOp::create(b, loc, TypeRange(sums), 1, start(stage, instance, ring[3])).getResult(0);
+        Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, depth, begin);
         auto branch = scf::IfOp::create(b, loc, notFirst, /*withElseRegion=*/false);
         {
           OpBuilder::InsertionGuard guard(b);
@@ -392,14 +461,45 @@ private:
         auto [next, flipped] = advance(stage, parity);
         return {next, flipped, stage, waited};
       });
-      Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, end[3]).getResult(0);
-      ArriveOp::create(b, loc, empty, end[2], Value());
-      place.row = add(place.row, multiply(instance, groupRows));
-      emitResults(done, place, instance);
-      return {end[0], end[1]};
+      Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, last[3]).getResult(0);
+      ArriveOp::create(b, loc, empty, last[2], Value());
+      finish(done, place, instance);
+      return {last[0], last[1]};
     });
+    // Memory is this workgroup's until it has been read.
     if (out)
-      onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
+      onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
+  }
+
+  void finish(Value done, Place place, Value instance) {
+    place.row = add(place.row, multiply(instance, groupRows));
+    if (sharers > 1) {
+      done = exchange(done, instance);
+      place.column = add(place.column, multiply(rank, finished));
+    }
+    emitResults(done, place, instance);
+  }
+
+  /// Every workgroup of the cluster gets what all have summed up of its columns, and adds it up in their order.
+  Value exchange(Value done, Value instance) {
+    auto type = RankedTensorType::get({groupRows, finished}, sums.getElementType(), acc);
+    auto slotOf = [&](Value from) -> Value {
+      return SubviewOp::create(b, loc, ViewType::get({groupRows, finished}, sums.getElementType(), Space::Shared), parts,
+                               ValueRange{instance, from, index(0), index(0)});
+    };
+    ClusterWaitOp::create(b, loc);
+    Value mine = slotOf(rank);
+    for (int64_t i = 0; i < sharers; ++i) {
+      Value part = ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, i * finished});
+      ClusterSendOp::create(b, loc, part, mine, index(i), received, index(0));
+    }
+    WaitOp::create(b, loc, received, index(0), bit(false), /*cluster=*/true);
+    Value sum;
+    for (int64_t i = 0; i < sharers; ++i) {
+      Value part = ClusterReceiveOp::create(b, loc, type, slotOf(index(i)));
+      sum = sum ? plus(sum, part) : part;
+    }
+    return sum;
   }
 
   void onFirst(llvm::function_ref<void()> body) {
@@ -437,10 +537,15 @@ private:
 
   void emitResults(Value done, const Place &place, Value instance) {
     int64_t turn = 0;
-    const int64_t columns = std::min<int64_t>(step.getColumns(), llvm::alignTo(n, panelColumns));
+    const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
     // Of an odd number of copies the last one has the slot with which the next tile begins.
     const int64_t copies = llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
     common.clear();
+    if (dot.isExact) {
+      for (auto [way, store] : llvm::zip(ways, dot.stores))
+        emitPiece(done, place, 0, store, way, Value(), 0);
+      return;
+    }
     for (int64_t panel = 0; panel < columns; panel += panelColumns)
       for (auto [way, store] : llvm::zip(ways, dot.stores)) {
         Value slot;
@@ -450,7 +555,7 @@ private:
           onFirst([&] { AsyncWaitOp::create(b, loc, isSame ? 0 : 1, /*read=*/true); });
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
-        for (int64_t column = 0; column < std::min(panelColumns, step.getColumns()); column += pieceColumns)
+        for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
           emitPiece(done, place, panel + column, store, way, slot, column);
         if (way.isCopied) {
           BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
@@ -464,8 +569,9 @@ private:
   void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot, int64_t inSlot) {
     piece.clear();
     Value at = add(place.column, column);
-    auto type = RankedTensorType::get({groupRows, pieceColumns}, b.getF32Type(), acc);
-    piece[dot.dot.getResult()] = ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column});
+    auto type = RankedTensorType::get({groupRows, pieceWidth}, sums.getElementType(), acc);
+    piece[dot.dot.getResult()] =
+        dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
     Value result = narrow(evaluate(store.getValue(), place, at), getElementTypeOrSelf(store.getValue().getType()));
     if (slot)
       StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
@@ -484,11 +590,11 @@ private:
   Type heldType(Value tile, Type element) {
     bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
     if (hasRows && hasColumns)
-      return RankedTensorType::get({groupRows, pieceColumns}, element, acc);
+      return RankedTensorType::get({groupRows, pieceWidth}, element, acc);
     if (hasRows)
       return RankedTensorType::get({groupRows}, element, SliceAttr::get(b.getContext(), 1, acc));
     if (hasColumns)
-      return RankedTensorType::get({pieceColumns}, element, SliceAttr::get(b.getContext(), 0, acc));
+      return RankedTensorType::get({pieceWidth}, element, SliceAttr::get(b.getContext(), 0, acc));
     return element;
   }
 
@@ -547,13 +653,43 @@ private:
       return operands[0];
     if (isa<arith::TruncFOp>(op))
       return widen(narrow(operands[0], element));
-    OperationState state(loc, op->getName());
-    state.addOperands(operands);
-    state.addTypes(held);
-    state.addAttributes(op->getAttrs());
-    Value result = b.create(state)->getResult(0);
+    Value result;
+    if (isa<math::TanhOp>(op)) {
+      result = tangent(operands[0]);
+    } else {
+      OperationState state(loc, op->getName());
+      state.addOperands(operands);
+      state.addTypes(held);
+      state.addAttributes(op->getAttrs());
+      result = b.create(state)->getResult(0);
+    }
     bool isRounded = (element.isBF16() || element.isF16()) && !isa<arith::SelectOp, arith::NegFOp>(op);
     return isRounded ? widen(narrow(result, element)) : result;
+  }
+
+  /// The hyperbolic tangent, within 4 units in the last place like everywhere, but out of the card's own power of two
+  /// and inverse.
+  Value tangent(Value x) {
+    const auto few = arith::FastMathFlags::afn;
+    auto number = [&](double value) -> Value {
+      TypedAttr attr = b.getF32FloatAttr(static_cast<float>(value));
+      if (auto tile = dyn_cast<RankedTensorType>(x.getType()))
+        attr = cast<TypedAttr>(Attribute(DenseElementsAttr::get(tile, Attribute(attr))));
+      return arith::ConstantOp::create(b, loc, attr);
+    };
+    auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
+    auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, loc, x, y, z); };
+    Value size = math::AbsFOp::create(b, loc, x), one = number(1);
+    // 1 - 2 / (e^2x + 1); near zero, where that loses digits, x + x^3 p(x^2), up to 0.625: 2^-27.7.
+    Value power = math::Exp2Op::create(b, loc, times(size, number(2.8853900817779268)), few);
+    Value inverse = arith::DivFOp::create(b, loc, one, arith::AddFOp::create(b, loc, power, one), few);
+    Value far = fma(inverse, number(-2), one);
+    Value square = times(x, x), sum = number(-5.697994027e-3);
+    for (double coefficient : {2.06322968e-2, -5.373743176e-2, 1.333141178e-1, -3.333328068e-1})
+      sum = fma(sum, square, number(coefficient));
+    Value near = fma(times(size, square), sum, size);
+    Value isNear = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, number(0.625));
+    return math::CopySignOp::create(b, loc, arith::SelectOp::create(b, loc, isNear, near, far), x);
   }
 
   /// A view stands once, before the roles.
@@ -583,6 +719,10 @@ private:
   OpBuilder b;
   Location loc;
   const int64_t groups, m, n, k, tilesDown, tilesAcross;
+  /// Workgroups that share a tile, and columns of it that each finishes.
+  const int64_t sharers, finished;
+  /// Columns that are finished at a time.
+  const int64_t pieceWidth;
   IRMapping arguments;
   FragAttr acc;
   RankedTensorType sums;
@@ -590,6 +730,10 @@ private:
   SmallVector<Way> ways;
   llvm::DenseMap<Operation *, Way> loads;
   Value out, full, empty, tiles, first, stride;
+  /// Of the contraction, in this workgroup.
+  Value begin, end;
+  /// Of clusters: this workgroup's number, and what it gets of the others.
+  Value rank, parts, received;
   /// What has been evaluated, of a piece and of all.
   llvm::DenseMap<Value, Value> piece, common;
 };
@@ -610,8 +754,13 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
       if (failed(axes))
         return signalPassFailure();
       std::string reason;
+      TensorStepAttr step = tensorStepOf(func);
       if (isAttention(func)) {
         std::optional<TensorAttention> attention = matchTensorAttention(func, *axes, reason);
+        if (attention && (step.getSplit() != 1 || step.getTf32() || step.getDepth() != 64)) {
+          attention.reset();
+          reason = "its tiles are of one workgroup each, its slices of 64 elements";
+        }
         if (!attention) {
           func.emitOpError() << "is no attention for tensor cores: " << reason;
           return signalPassFailure();
@@ -619,12 +768,16 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         mapAttention(func, *attention, *axes);
         continue;
       }
-      std::optional<TensorDot> dot = matchTensorDot(func, *axes, reason);
-      if (dot && tensorStepOf(func).getRows() > mostRows) {
+      std::optional<TensorDot> dot = matchTensorDot(func, *axes, step.getTf32() || step.getDepth() == 128, reason);
+      if (dot && step.getRows() > mostRows) {
         dot.reset();
         reason = "tiles of a product have 64 or 128 rows";
       }
-      if (dot && !dot->rhs.alongDepth && tensorStepOf(func).getColumns() % panelColumns != 0) {
+      if (dot && dot->isExact && (step.getColumns() != 128 || step.getSplit() != 1)) {
+        dot.reset();
+        reason = "threads multiply tiles of 128 columns, each in one workgroup";
+      }
+      if (dot && !dot->rhs.alongDepth && step.getColumns() % panelColumns != 0) {
         dot.reset();
         reason = "a factor that does not run along the contraction lies in panels of 64 columns";
       }
@@ -632,7 +785,12 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         func.emitOpError() << "is not for tensor cores: " << reason;
         return signalPassFailure();
       }
-      Mapper(func, tensorStepOf(func), *dot, *axes).run();
+      if (step.getDepth() != dot->sliceElements()) {
+        func.emitOpError() << "has slices of " << step.getDepth() << " elements, which are not "
+                           << TensorDot::sliceBytes << " bytes";
+        return signalPassFailure();
+      }
+      Mapper(func, step, *dot, *axes).run();
     }
   }
 };

@@ -68,6 +68,19 @@ BlockAttr zyx::kernel::stridedBlock(MLIRContext *context, ArrayRef<int64_t> shap
 
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
+static bool isF8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
+
+static Type factorOf(DotOp dot) { return getElementTypeOrSelf(dot.getLhs().getType()); }
+int64_t TensorDot::elementBytes() const { return bytesOf(factorOf(dot)); }
+bool TensorDot::sumsSlices() const { return isF8(factorOf(dot)); }
+
+/// Whether tensor cores multiply these and sum up so.
+static bool hasInstruction(Type lhs, Type rhs, Type sums) {
+  if (lhs.isInteger(8) && rhs.isInteger(8))
+    return sums.isInteger(32);
+  return sums.isF32() && ((lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32())) || (isF8(lhs) && isF8(rhs)));
+}
+
 /// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole slices,
 /// the contraction is cut into these.
 static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, ArrayRef<Axis> batches, const Axes &axes,
@@ -162,7 +175,10 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
   };
   for (Value result : op->getResults()) {
     Type element = getElementTypeOrSelf(result.getType());
-    if (!isTile(result) || !onlyOwnAxes(result) || (!isElement(element) && !element.isInteger(1))) {
+    // Threads that multiply hold no pairs of 16 bits.
+    const bool isNarrow = element.isBF16() || element.isF16();
+    if (!isTile(result) || !onlyOwnAxes(result) || (!isElement(element) && !element.isInteger(1)) ||
+        (isNarrow && dot.isExact)) {
       reason = "what is computed behind the dot has other axes or elements";
       return false;
     }
@@ -191,7 +207,7 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
   return false;
 }
 
-std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, std::string &reason) {
+std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits, std::string &reason) {
   TensorDot result;
   reason.clear();
   for (Operation &op : func.getBody().front()) {
@@ -211,11 +227,16 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     return std::nullopt;
   DotOp dot = result.dot;
   Type lhs = getElementTypeOrSelf(dot.getLhs().getType()), rhs = getElementTypeOrSelf(dot.getRhs().getType());
-  if (lhs != rhs || (!lhs.isBF16() && !lhs.isF16()) || !getElementTypeOrSelf(dot.getType()).isF32()) {
-    reason = "factors are not of one 16-bit type with sums in f32";
+  if (!hasInstruction(lhs, rhs, getElementTypeOrSelf(dot.getType()))) {
+    reason = "factors are not of f32, of one 16-bit type or of f8 with sums in f32, or of i8 with sums in i32";
     return std::nullopt;
   }
-  if (!matchPattern(dot.getAcc(), m_AnyZeroFloat())) {
+  if (isF8(lhs) && !fewDigits) {
+    reason = "tensor cores sum up f8 with few digits";
+    return std::nullopt;
+  }
+  result.isExact = lhs.isF32() && !fewDigits;
+  if (!matchPattern(dot.getAcc(), m_AnyZeroFloat()) && !matchPattern(dot.getAcc(), m_Zero())) {
     reason = "sums do not begin with zero";
     return std::nullopt;
   }
@@ -238,6 +259,10 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
   auto right = left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason) : std::nullopt;
   if (!left || !right)
     return std::nullopt;
+  if (bytesOf(lhs) != 2 && (!left->alongDepth || !right->alongDepth || left->window || right->window)) {
+    reason = "a factor of 8 or 32 bits does not run along the contraction";
+    return std::nullopt;
+  }
   if (left->window && right->window) {
     reason = "both factors have windows";
     return std::nullopt;

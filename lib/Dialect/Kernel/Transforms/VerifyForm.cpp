@@ -38,7 +38,8 @@ bool isTileOp(Operation *op) {
 bool isMachineOp(Operation *op) {
   return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
              ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp,
-             MmaCommitOp, MmaWaitOp, ExtractOp>(op);
+             MmaCommitOp, MmaWaitOp, ExtractOp, ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp,
+             OuterProductsOp>(op);
 }
 
 bool isArithOrMath(Operation *op) {

@@ -575,6 +575,8 @@ LaunchShape cuda::shapeOf(const artifact::Kernel &kernel, int64_t programs, int 
   auto groupsOf = [&](int64_t threads) { return (programs + threads - 1) / threads; };
   if (kernel.groupThreads != 0) {
     int64_t groups = std::min(programs, kernel.tensorMaps.empty() ? mostGroups : processors);
+    if (kernel.clusterGroups != 0)
+      groups = programs * kernel.clusterGroups;
     if (const uint64_t each = kernel.groupThreads * kernel.stackBytes)
       groups = std::min(groups, std::max<int64_t>(static_cast<int64_t>(scratchBudget / each), 1));
     shape.threads = kernel.groupThreads;

@@ -7,8 +7,9 @@ func.func @main(%nt_arg0: tensor<512x256xbf16>, %nt_arg1: tensor<512x256xbf16>,
     %sums_arg0: tensor<512x256xbf16>, %sums_arg1: tensor<512x256xbf16>,
     %odd_arg0: tensor<129x64xbf16>, %odd_arg1: tensor<131x64xbf16>,
     %row_arg0: tensor<1x256xbf16>, %row_arg1: tensor<512x256xbf16>,
-    %gelu_arg0: tensor<512x256xbf16>, %gelu_arg1: tensor<512x256xbf16>, %gelu_arg2: tensor<512xbf16>)
-    -> (tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512x512xf16>, tensor<512x512xbf16>, tensor<2x3x200x136xbf16>, tensor<512x512xf32>, tensor<129x131xbf16>, tensor<1x512xbf16>, tensor<512x512xbf16>) {
+    %gelu_arg0: tensor<512x256xbf16>, %gelu_arg1: tensor<512x256xbf16>, %gelu_arg2: tensor<512xbf16>,
+    %skinny_arg0: tensor<64x4096xbf16>, %skinny_arg1: tensor<1024x4096xbf16>)
+    -> (tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512x512xf16>, tensor<512x512xbf16>, tensor<2x3x200x136xbf16>, tensor<512x512xf32>, tensor<129x131xbf16>, tensor<1x512xbf16>, tensor<512x512xbf16>, tensor<64x1024xbf16>) {
   // Both factors along the contraction.
   %nt_1 = graph.reshape %nt_arg0 : tensor<512x256xbf16> -> tensor<512x1x256xbf16>
   %nt_2 = graph.expand %nt_1 : tensor<512x1x256xbf16> -> tensor<512x512x256xbf16>
@@ -92,6 +93,16 @@ func.func @main(%nt_arg0: tensor<512x256xbf16>, %nt_arg1: tensor<512x256xbf16>,
   %row_7 = graph.binary mul %row_5, %row_6 : tensor<1x512x256xf32>
   %row_8 = graph.reduce add %row_7 dims = [2] : tensor<1x512x256xf32> -> tensor<1x512xf32>
   %row_9 = graph.cast %row_8 : tensor<1x512xf32> -> tensor<1x512xbf16>
+  // Few rows and long ones: clusters share the contraction.
+  %skinny_1 = graph.reshape %skinny_arg0 : tensor<64x4096xbf16> -> tensor<64x1x4096xbf16>
+  %skinny_2 = graph.expand %skinny_1 : tensor<64x1x4096xbf16> -> tensor<64x1024x4096xbf16>
+  %skinny_3 = graph.reshape %skinny_arg1 : tensor<1024x4096xbf16> -> tensor<1x1024x4096xbf16>
+  %skinny_4 = graph.expand %skinny_3 : tensor<1x1024x4096xbf16> -> tensor<64x1024x4096xbf16>
+  %skinny_5 = graph.cast %skinny_2 : tensor<64x1024x4096xbf16> -> tensor<64x1024x4096xf32>
+  %skinny_6 = graph.cast %skinny_4 : tensor<64x1024x4096xbf16> -> tensor<64x1024x4096xf32>
+  %skinny_7 = graph.binary mul %skinny_5, %skinny_6 : tensor<64x1024x4096xf32>
+  %skinny_8 = graph.reduce add %skinny_7 dims = [2] : tensor<64x1024x4096xf32> -> tensor<64x1024xf32>
+  %skinny_9 = graph.cast %skinny_8 : tensor<64x1024xf32> -> tensor<64x1024xbf16>
   // A bias, and a function behind it.
   %gelu_1 = graph.reshape %gelu_arg0 : tensor<512x256xbf16> -> tensor<512x1x256xbf16>
   %gelu_2 = graph.expand %gelu_1 : tensor<512x1x256xbf16> -> tensor<512x512x256xbf16>
@@ -119,6 +130,6 @@ func.func @main(%nt_arg0: tensor<512x256xbf16>, %nt_arg1: tensor<512x256xbf16>,
   %gelu_24 = graph.constant dense<5.000000e-01> : tensor<512x512xf32>
   %gelu_25 = graph.binary mul %gelu_23, %gelu_24 : tensor<512x512xf32>
   %gelu_26 = graph.cast %gelu_25 : tensor<512x512xf32> -> tensor<512x512xbf16>
-  return %nt_9, %nn_10, %tn_11, %tt_10, %batched_9, %sums_8, %odd_9, %row_9, %gelu_26
-      : tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512x512xf16>, tensor<512x512xbf16>, tensor<2x3x200x136xbf16>, tensor<512x512xf32>, tensor<129x131xbf16>, tensor<1x512xbf16>, tensor<512x512xbf16>
+  return %nt_9, %nn_10, %tn_11, %tt_10, %batched_9, %sums_8, %odd_9, %row_9, %gelu_26, %skinny_9
+      : tensor<512x512xbf16>, tensor<512x512xbf16>, tensor<512x512xf16>, tensor<512x512xbf16>, tensor<2x3x200x136xbf16>, tensor<512x512xf32>, tensor<129x131xbf16>, tensor<1x512xbf16>, tensor<512x512xbf16>, tensor<64x1024xbf16>
 }

@@ -123,7 +123,8 @@ def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
   let description = [{
     Which thread holds which element is fixed by the instruction that makes or reads the tile:
     `wgmma_acc` is the accumulator of wgmma m64nNk16 over 128 threads, `wgmma_a` its register form of
-    A, `mma_*` those of mma.sync over 32 threads, `mfma_acc` and `wmma_acc` those of AMD's units.
+    A, `mma_*` those of mma.sync over 32 threads, `mfma_acc` and `wmma_acc` those of AMD's units. `block` is what
+    128 threads that multiply themselves have of 64 x 128: each every fourth row of 32 and every eighth column of 64.
     `arith` and `math` apply element by element and keep the layout.
   }];
   let parameters = (ins EnumParameter<Kernel_FragKind>:$kind);
@@ -237,14 +238,23 @@ def Kernel_TensorStepAttr : Kernel_Attr<"TensorStep", "tensor_step"> {
   let summary = "Have groups of four warps multiply by tensor cores, and the copy engine feed them";
   let description = [{
     The only step of its schedule. A tile of the result has `rows` by `columns` elements: 64 rows for each group of
-    warps. Slices of `depth` elements along the contraction pass through a ring of `stages` in shared memory.
+    warps. Slices of `depth` elements along the contraction, 128 bytes, pass through a ring of `stages` in shared memory.
     Workgroups walk all tiles with the stride of their number, in columns of `group` tiles.
 
     Of an attention a tile has `rows` queries, which walk the keys in blocks of `columns`. Keys and values pass through
     rings of `stages` blocks each, and workgroups walk the tiles of `group` heads at a time.
+
+    With `split`, a cluster of so many workgroups has one tile: each sums up a part of the contraction, and adds
+    up, in their order, what all of them have of its part of the columns.
+
+    Factors of f32 are multiplied by the threads themselves, with all digits. With `tf32` they are cut to tf32, which
+    tensor cores multiply: only this changes what is computed.
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$depth, "int64_t":$stages, "int64_t":$group);
-  let assemblyFormat = "`<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group `>`";
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$depth, "int64_t":$stages, "int64_t":$group,
+    DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"bool", "false">:$tf32);
+  let assemblyFormat = [{
+    `<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group (`,` `split` $split^)? (`tf32` $tf32^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 

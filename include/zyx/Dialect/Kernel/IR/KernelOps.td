@@ -481,10 +481,42 @@ def Kernel_ArriveOp : Kernel_Op<"arrive"> {
 def Kernel_WaitOp : Kernel_Op<"wait"> {
   let summary = "Wait until a barrier has completed the phase of this parity";
   let description = [{
-    Before the first phase completes, waiting for parity 1 returns at once, for parity 0 it blocks.
+    Before the first phase completes, waiting for parity 1 returns at once, for parity 0 it blocks. With `cluster`,
+    what other workgroups of the cluster have sent is visible behind it.
   }];
-  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, I1:$parity);
-  let assemblyFormat = "$barriers `[` $slot `]` `parity` $parity attr-dict `:` type($barriers)";
+  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, I1:$parity, UnitAttr:$cluster);
+  let assemblyFormat = "$barriers `[` $slot `]` `parity` $parity (`cluster` $cluster^)? attr-dict `:` type($barriers)";
+}
+
+def Kernel_ClusterArriveOp : Kernel_Op<"cluster_arrive"> {
+  let summary = "Tell the cluster that this workgroup's shared memory and barriers are ready";
+  let description = "All threads of the workgroup run it once, outside of roles; `cluster_wait` is for those that need to know.";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_ClusterWaitOp : Kernel_Op<"cluster_wait"> {
+  let summary = "Wait until all workgroups of the cluster have come to `cluster_arrive`";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_ClusterSendOp : Kernel_Op<"cluster_send"> {
+  let summary = "Send a tile to the same threads of a workgroup of the cluster";
+  let description = [{
+    What each thread holds of `tile` goes to where `slot` is in the shared memory of workgroup `to`, which may be this
+    one. Its order there is that of threads and registers: only `cluster_receive` of a tile of the same type reads it.
+    Its bytes count at that workgroup's `barriers[at]`.
+  }];
+  let arguments = (ins Kernel_Tile:$tile, Kernel_ViewType:$slot, Index:$to, Kernel_BarriersType:$barriers, Index:$at);
+  let assemblyFormat = [{
+    $tile `to` $slot `of` $to `signal` $barriers `[` $at `]` attr-dict `:` type($tile) `,` type($slot) `,` type($barriers)
+  }];
+}
+
+def Kernel_ClusterReceiveOp : Kernel_Op<"cluster_receive"> {
+  let summary = "What was sent to these threads";
+  let arguments = (ins Kernel_ViewType:$slot);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$slot attr-dict `:` type($slot) `->` type($result)";
 }
 
 def Kernel_AsyncLoadOp : Kernel_Op<"async_load", [AttrSizedOperandSegments]> {
@@ -553,6 +585,18 @@ def Kernel_MmaAsyncOp : Kernel_Op<"mma_async"> {
     `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def Kernel_OuterProductsOp : Kernel_Op<"outer_products", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "A contraction that the threads multiply themselves";
+  let description = [{
+    `result = acc + lhs x rhs` out of shared memory, `lhs` a view of [m, k] and `rhs` one of [n, k]: each thread adds up
+    the outer products of its rows and its columns (`#kernel.frag<block>`) along the contraction, by fused
+    multiply-add.
+  }];
+  let arguments = (ins Kernel_ViewType:$lhs, Kernel_ViewType:$rhs, Kernel_Tile:$acc);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs `acc` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
 
 def Kernel_MmaCommitOp : Kernel_Op<"mma_commit"> {

@@ -52,9 +52,12 @@ struct TensorFactor {
   int64_t channels = 0;
 };
 
-/// A kernel of whole tiles that tensor cores can compute: one product of 16-bit factors with sums in f32, and
-/// elementwise ops behind it.
+/// A kernel of whole tiles for tensor cores, fed by the copy engine: one product of 16-bit or f8 factors with sums in f32, of
+/// i8 with sums in i32, or of f32 that is cut to tf32, and elementwise ops behind it. Or one of f32 with all digits, which
+/// threads multiply in the same way.
 struct TensorDot {
+  /// Bytes of a slice's row along the contraction: what a swizzle exchanges.
+  static constexpr int64_t sliceBytes = 128;
   DotOp dot;
   TensorFactor lhs, rhs;
   Axis m = 0, n = 0, k = 0;
@@ -63,11 +66,20 @@ struct TensorDot {
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<StoreOp> stores;
+
+  /// Threads multiply.
+  bool isExact = false;
+
+  int64_t elementBytes() const;
+  /// Elements of a slice along the contraction.
+  int64_t sliceElements() const { return sliceBytes / elementBytes(); }
+  /// Sums of products of f8 lose digits where there are many of them: those of a slice are added up apart.
+  bool sumsSlices() const;
 };
 
 /// Reads the product off a kernel whose constants have one use each (unshareConstants); where it is none for
-/// tensor cores, `reason` says why.
-std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, std::string &reason);
+/// tensor cores, `reason` says why. With `fewDigits`, f32 is cut to tf32 and f8 is for them.
+std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits, std::string &reason);
 
 /// Where elements of a tile lie along its axes: the stride of each, in elements, and the offset of the first.
 struct AxisStrides {

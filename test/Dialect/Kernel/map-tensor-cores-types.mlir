@@ -1,0 +1,124 @@
+// RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered -o %t
+// RUN: FileCheck %s --input-file=%t
+// RUN: zyx-opt %t -zyx-kernel-expand-math -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
+
+// Integers are summed up in place, in i32.
+// CHECK-LABEL: kernel.func @bytes
+// CHECK: kernel.alloc : <4x128x128xi8, shared, #kernel.shared<swizzle = 128>>
+// CHECK: kernel.expect {{.*}} bytes 49152
+// CHECK: scf.for {{.*}} step %c128 iter_args
+// CHECK: kernel.mma_async {{.*}} transposed acc %{{.*}} : tensor<64x256xi32
+// CHECK: kernel.mma_wait pending 1
+// CHECK: kernel.store {{.*}} : tensor<64x16xi32
+// NVVM-LABEL: llvm.func @bytes
+// NVVM-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 256, k = 32>, D[<s32>, <one>], A[<s8>, <one>, <row>], B[<s8>, <one>, <col>]
+// NVVM-NOT: nvvm.wgmma.mma_async
+// NVVM: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.wait_group.sync.aligned 1;", "=r
+!i8 = !kernel.buffer<i8, global>
+!i32 = !kernel.buffer<i32, global>
+!bytes = !kernel.view<256x512xi8, global>
+!turned = !kernel.view<512x256xi8, global>
+!words = !kernel.view<256x256xi32, global>
+kernel.func @bytes(%a: !i8, %b: !i8, %c: !i32) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 256, 128, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !i8 -> !bytes
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !bytes -> tensor<256x512xi8>
+  %2 = kernel.view %b map <[<[512, 256] strides [1, 512]>]> : !i8 -> !turned
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !turned -> tensor<512x256xi8>
+  %z = arith.constant dense<0> : tensor<256x256xi32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xi8>, tensor<512x256xi8> -> tensor<256x256xi32>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !i32 -> !words
+  kernel.store %4, %7[%c0, %c0] : tensor<256x256xi32>, !words
+  kernel.return
+}
+
+// Sums of f8 lose digits where they are long: each slice has its own, which is added in f32. Factors may differ.
+// CHECK-LABEL: kernel.func @f8
+// CHECK: %[[LAST:.*]]:3 = scf.for {{.*}} step %c128 iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[SUM:.*]] = %
+// CHECK: kernel.wait
+// CHECK: %[[SLICE:.*]] = kernel.mma_async %{{.*}}, %{{.*}} transposed : {{.*}}f8E4M3FN{{.*}}f8E5M2
+// CHECK: %[[DONE:.*]] = kernel.mma_wait pending 0 %[[SLICE]]
+// CHECK: kernel.arrive
+// CHECK: arith.addf %[[SUM]], %[[DONE]] : tensor<64x128xf32
+// NVVM-LABEL: llvm.func @f8
+// NVVM: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 32>, D[<f32>, <zero>], A[<e4m3>, <one>, <row>], B[<e5m2>, <one>, <col>]
+// NVVM-COUNT-3: nvvm.wgmma.mma_async {{.*}} D[<f32>, <one>]
+!e4 = !kernel.buffer<f8E4M3FN, global>
+!e5 = !kernel.buffer<f8E5M2, global>
+!bf = !kernel.buffer<bf16, global>
+!fours = !kernel.view<256x512xf8E4M3FN, global>
+!fives = !kernel.view<512x256xf8E5M2, global>
+!halves = !kernel.view<256x256xbf16, global>
+kernel.func @f8(%a: !e4, %b: !e5, %c: !bf) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 128, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !e4 -> !fours
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !fours -> tensor<256x512xf8E4M3FN>
+  %2 = kernel.view %b map <[<[512, 256] strides [1, 512]>]> : !e5 -> !fives
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !fives -> tensor<512x256xf8E5M2>
+  %z = arith.constant dense<0.0> : tensor<256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xf8E4M3FN>, tensor<512x256xf8E5M2> -> tensor<256x256xf32>
+  %5 = arith.truncf %4 : tensor<256x256xf32> to tensor<256x256xbf16>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !bf -> !halves
+  kernel.store %5, %7[%c0, %c0] : tensor<256x256xbf16>, !halves
+  kernel.return
+}
+
+// Factors of f32 are cut where the step says so.
+// CHECK-LABEL: kernel.func @cut
+// CHECK: kernel.mma_async {{.*}}64x32xf32
+// NVVM-LABEL: llvm.func @cut
+// NVVM-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 128, k = 8>, D[<f32>, <one>], A[<tf32>, <one>, <row>], B[<tf32>, <one>, <col>]
+!f32 = !kernel.buffer<f32, global>
+!single = !kernel.view<256x512xf32, global>
+!right = !kernel.view<512x256xf32, global>
+!result = !kernel.view<256x256xf32, global>
+kernel.func @cut(%a: !f32, %b: !f32, %c: !f32) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 4, group 8 tf32 true>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !f32 -> !single
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !single -> tensor<256x512xf32>
+  %2 = kernel.view %b map <[<[512, 256] strides [1, 512]>]> : !f32 -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x256xf32>
+  %z = arith.constant dense<0.0> : tensor<256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xf32>, tensor<512x256xf32> -> tensor<256x256xf32>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !f32 -> !result
+  kernel.store %4, %7[%c0, %c0] : tensor<256x256xf32>, !result
+  kernel.return
+}
+
+// Else threads multiply: eight rows by eight columns each, out of the same ring. All have read before a stage is given
+// back. Of 256 x 256 nothing lies outside; a bias is one number for each column.
+// CHECK-LABEL: kernel.func @exact
+// CHECK: kernel.wait
+// CHECK: kernel.outer_products {{.*}} -> tensor<64x128xf32, #kernel.frag<block>>
+// CHECK: kernel.barrier role
+// CHECK: kernel.arrive
+// CHECK: kernel.load {{.*}} -> tensor<128xf32, #kernel.slice<dim = 0, #kernel.frag<block>>>
+// CHECK: kernel.broadcast
+// CHECK: kernel.store {{.*}} : tensor<64x128xf32, #kernel.frag<block>>
+// NVVM-LABEL: llvm.func @exact
+// NVVM: %[[A:.*]] = llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// NVVM-COUNT-64: llvm.intr.fma
+// NVVM: nvvm.barrier id
+// NVVM: nvvm.mbarrier.arrive
+// NVVM-COUNT-64: llvm.store {{.*}} : f32, !llvm.ptr<1>
+// NVVM-NOT: llvm.store
+kernel.func @exact(%a: !f32, %b: !f32, %bias: !f32, %c: !f32) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !f32 -> !single
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !single -> tensor<256x512xf32>
+  %2 = kernel.view %b map <[<[512, 256] strides [1, 512]>]> : !f32 -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x256xf32>
+  %z = arith.constant dense<0.0> : tensor<256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xf32>, tensor<512x256xf32> -> tensor<256x256xf32>
+  %5 = kernel.view %bias map <[<[256] strides [1]>]> : !f32 -> !kernel.view<256xf32, global>
+  %6 = kernel.load %5[%c0] axes ["n"] : !kernel.view<256xf32, global> -> tensor<256xf32>
+  %8 = kernel.broadcast %6 dims [1] : tensor<256xf32> -> tensor<256x256xf32>
+  %9 = arith.addf %4, %8 : tensor<256x256xf32>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !f32 -> !result
+  kernel.store %9, %7[%c0, %c0] : tensor<256x256xf32>, !result
+  kernel.return
+}
