@@ -629,10 +629,11 @@ def run(folder, chosen, seconds, mode, results):
         except Exception as failure:
             row["failed"] = str(failure)[:300]
         print(line(row, record), flush=True)
-    if results:
-        os.makedirs(os.path.dirname(results) or ".", exist_ok=True)
-        with open(results, "w") as file:
-            json.dump(record, file, indent=1)
+        # After each row, so that a run that is cut off loses none.
+        if results:
+            os.makedirs(os.path.dirname(results) or ".", exist_ok=True)
+            with open(results, "w") as file:
+                json.dump(record, file, indent=1)
 
 
 def line(row, record):

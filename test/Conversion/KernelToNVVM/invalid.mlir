@@ -683,7 +683,7 @@ kernel.func @one_thread() {
 kernel.func @rows() attributes {threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
-  // expected-error @below {{has no instruction; there are 64 rows of up to 256 f32}}
+  // expected-error @below {{has no instruction; there are 64 rows of up to 256 f32 or i32}}
   %d = kernel.mma_async %l, %r transposed : !kernel.view<128x64xbf16, shared, #sw>, !kernel.view<64x64xbf16, shared, #sw> -> tensor<128x64xf32, #acc>
   kernel.return
 }
