@@ -289,7 +289,7 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
       return LLVM::UDivOp::create(builder, loc, count,
                                   LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(cluster)));
     };
-    group = clusters(group), groups = clusters(groups), programs = clusters(programs);
+    group = clusters(group), groups = clusters(groups);
     NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
     NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
   }

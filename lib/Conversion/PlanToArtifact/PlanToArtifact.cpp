@@ -175,8 +175,6 @@ private:
         programs[programs.size() - 3] *= leading;
       std::copy(programs.end() - 3, programs.end(), launch.grid.begin());
     }
-    // A workgroup for each program, or several.
-    launch.grid.back() *= static_cast<int64_t>(kernel.getCluster().value_or(1));
     return addCommand(op, std::move(launch));
   }
 

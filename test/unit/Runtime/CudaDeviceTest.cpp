@@ -560,6 +560,11 @@ TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {
   artifact.kernels[0].clusterGroups = 4;
   runs();
   EXPECT_EQ(fake->lastGroups, 4 * count);
+  // Of which whole ones have room.
+  artifact.kernels[0].stackBytes = uint64_t(1) << 20;
+  runs();
+  EXPECT_EQ(fake->lastGroups % 4, 0u);
+  EXPECT_LT(fake->lastGroups, 4 * count);
   artifact.kernels[0].clusterGroups = 0;
   // Few have room for what each keeps in scratch memory; they take the programs in turn.
   artifact.kernels[0].groupThreads = 0;

@@ -574,11 +574,11 @@ LaunchShape cuda::shapeOf(const artifact::Kernel &kernel, int64_t programs, int 
     return shape;
   auto groupsOf = [&](int64_t threads) { return (programs + threads - 1) / threads; };
   if (kernel.groupThreads != 0) {
-    int64_t groups = std::min(programs, kernel.tensorMaps.empty() ? mostGroups : processors);
-    if (kernel.clusterGroups != 0)
-      groups = programs * kernel.clusterGroups;
+    const int64_t cluster = std::max<int64_t>(kernel.clusterGroups, 1);
+    int64_t most = kernel.tensorMaps.empty() || cluster > 1 ? mostGroups : processors;
     if (const uint64_t each = kernel.groupThreads * kernel.stackBytes)
-      groups = std::min(groups, std::max<int64_t>(static_cast<int64_t>(scratchBudget / each), 1));
+      most = std::min(most, static_cast<int64_t>(scratchBudget / each));
+    const int64_t groups = std::min(programs, std::max<int64_t>(most / cluster, 1)) * cluster;
     shape.threads = kernel.groupThreads;
     shape.groups = static_cast<unsigned>(groups);
     shape.scratchBytes = static_cast<uint64_t>(groups) * kernel.groupThreads * kernel.stackBytes;
