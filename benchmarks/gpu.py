@@ -673,7 +673,8 @@ def update(paths):
     rows = [line(row, record) for row in record["rows"]]
     section = "\n".join([
         BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {commits}; {record['date']}. "
-        f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s. torch.compile's mode is {record['mode']}.", "",
+        f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s. "
+        + (f"torch.compile's mode is {record['mode']}." if record["mode"] else "torch.compile was not run."), "",
         "| workload | zyx, us (quartiles) | rate | error | compile, s | PyTorch, us (ratio) | torch.compile, us (ratio) | "
         "its graph, us (ratio) |", "|---|---|---|---|---|---|---|---|",
         *rows, END])
