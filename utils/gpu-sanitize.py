@@ -2,7 +2,8 @@
 """Runs kernels of all families under NVIDIA's compute-sanitizer.
 
   utils/gpu-sanitize.py prepare BUILD FOLDER [--target=sm_90a] [--count=160]
-      Here: compiles the workloads of benchmarks/gpu.py in small sizes, and as many random graphs of zyx-smith.
+      Here: compiles the workloads of benchmarks/gpu.py in small sizes, and as many random graphs of zyx-smith. Needs
+      zyx-bench-programs, a target of its own.
   FOLDER/gpu-sanitize.py check FOLDER [--tools=memcheck,racecheck,synccheck,initcheck] [--log=FOLDER]
       There: runs all of them under each tool; exits with 1 where one reports something.
   FOLDER/gpu-sanitize.py run FOLDER
@@ -18,47 +19,48 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Here.
 
-def sources():
+def sources(bin):
     """Name and text of the families' graphs, in sizes that have edges and take little time."""
     sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
     import gpu
+    from gpu_suite import attention, products, rows as memory
     made = {}
     for dtype in ("bf16", "f16"):
         for layout in ("NN", "NT", "TN", "TT"):
             for m, n, k in ((256, 512, 320), (200, 264, 136), (8, 512, 1024), (512, 24, 264)):
-                made[f"gemm-{dtype}-{m}x{n}x{k}-{layout}"] = gpu.gemm(layout, m, n, k, dtype)
+                made[f"gemm-{dtype}-{m}x{n}x{k}-{layout}"] = products.gemm(layout, m, n, k, dtype)
     for dtype in ("f32", "f64", "bf16"):
-        made[f"gemm-{dtype}-odd"] = gpu.gemm("NN", 67, 33, 129, dtype)
-    made["gemm-out-f32"] = gpu.gemm("NT", 256, 256, 256, out="f32")
-    made["gemm-batches"] = gpu.gemm("NT", 128, 192, 64, batch=(3,))
-    made["gemm-gelu"] = gpu.gemm("NT", 256, 384, 128, epilogue="gelu")
+        made[f"gemm-{dtype}-odd"] = products.gemm("NN", 67, 33, 129, dtype)
+    made["gemm-out-f32"] = products.gemm("NT", 256, 256, 256, out="f32")
+    made["gemm-batches"] = products.gemm("NT", 128, 192, 64, batch=(3,))
+    made["gemm-gelu"] = products.gemm("NT", 256, 384, 128, epilogue="gelu")
     for dtype in ("f32", "bf16"):
         for shape in ((64, 1024), (33, 200), (5, 8192), (3, 40000)):
             size = "x".join(map(str, shape))
             for kind in ("softmax", "layer-norm", "rms-norm", "sum-rows", "sum-columns", "sum-all"):
-                made[f"{kind}-{dtype}-{size}"] = gpu.rowwise(kind, shape, dtype)
+                made[f"{kind}-{dtype}-{size}"] = memory.rowwise(kind, shape, dtype)
             for kind in ("copy", "chain", "transpose"):
-                made[f"{kind}-{dtype}-{size}"] = gpu.pointwise(kind, shape, dtype)
-    made["cast-down"] = gpu.pointwise("cast-down", (33, 200), "f32")
-    made["cast-up"] = gpu.pointwise("cast-up", (33, 200), "bf16")
-    if hasattr(gpu, "attention"):
-        for features in (64, 128):
-            for rows in (256, 200):
-                for causal in (False, True):
-                    made[f"attention-{rows}x{features}{'-causal' if causal else ''}"] = \
-                        gpu.attention(2, 4, rows, features, causal)
-        made["attention-grouped"] = gpu.attention(1, 4, 256, 64, True, groups=2)
-    if hasattr(gpu, "conv"):
-        for window, stride in ((1, 1), (3, 1), (3, 2)):
-            made[f"conv-{window}-{stride}"] = gpu.conv(2, 14, 64, 72, window, stride)
-    return {name: work["build"]() for name, work in made.items()}
+                made[f"{kind}-{dtype}-{size}"] = memory.pointwise(kind, shape, dtype)
+    made["cast-down"] = memory.pointwise("cast-down", (33, 200), "f32")
+    made["cast-up"] = memory.pointwise("cast-up", (33, 200), "bf16")
+    for features in (64, 128):
+        for rows in (256, 200):
+            for causal in (False, True):
+                size = f"{rows}x{features}{'-causal' if causal else ''}"
+                made[f"attention-{size}"] = attention.attention(2, 4, rows, features, causal)
+                made[f"attention-backward-{size}"] = attention.attention_backward(2, 4, rows, features, causal)
+    made["attention-grouped"] = attention.attention(1, 4, 256, 64, True, groups=2)
+    for window, stride in ((1, 1), (3, 1), (3, 2)):
+        made[f"conv-{window}-{stride}"] = products.conv(2, 14, 64, 72, window, stride)
+    return {name: gpu.text_of(work, bin) for name, work in made.items()}
 
 
 def prepare(build, folder, target, count):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    compiler, smith = (os.path.join(build, "bin", name) for name in ("zyx-compile", "zyx-smith"))
-    texts = sources()
+    bin = os.path.join(build, "bin")
+    compiler, smith = (os.path.join(bin, name) for name in ("zyx-compile", "zyx-smith"))
+    texts = sources(bin)
 
     def compiled(name):
         text = texts.get(name)

@@ -153,7 +153,7 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
   return text + "}\n";
 }
 
-Result<std::string> State::drawProgram(std::span<const Tensor> tensors, const std::string &phase) {
+Result<std::string> State::showProgram(std::span<const Tensor> tensors, const std::string &phase, bool isDrawing) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
   std::vector<NodeId> targets;
@@ -170,16 +170,16 @@ Result<std::string> State::drawProgram(std::span<const Tensor> tensors, const st
   ZYX_RETURN_IF_ERROR(schedule(targets, std::nullopt, keep).status());
   if (found.size() != 1)
     return Status::unsupported("the tensors are computed by " + std::to_string(found.size()) +
-                               " programs, on several devices; one is drawn at a time");
+                               " programs, on several devices; one is shown at a time");
   const auto &[captured, device] = found[0];
   if (!homes[device].device)
     return Status::unsupported("the interpreter makes no groups and kernels of tensors");
   session::CompileOptions wanted;
   wanted.target = homes[device].target;
   wanted.stopAfter = phase;
-  wanted.dumpDot = true;
-  ZYX_ASSIGN_OR_RETURN(const session::Compiled drawn, session.compile(captured, wanted));
-  return std::string(reinterpret_cast<const char *>(drawn.output.data()), drawn.output.size());
+  wanted.dumpDot = isDrawing;
+  ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted));
+  return std::string(reinterpret_cast<const char *>(shown.output.data()), shown.output.size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,16 +196,24 @@ static Result<std::vector<std::byte>> toSvg(std::string_view dot) {
   return std::move(child->output);
 }
 
-std::string zyx::plotDot(std::span<const Tensor> tensors, PlotStage stage, Place where) {
+static State &stateOfAll(std::span<const Tensor> tensors, const std::string &function, Place where) {
   for (const Tensor &tensor : tensors)
     if (!tensor)
-      refuse("plot: there is no tensor in this place", where);
+      refuse(function + ": there is no tensor in this place", where);
   if (tensors.empty())
-    refuse("plot: there are no tensors", where);
-  State &state = stateOf(tensors[0]);
-  return valueOrThrow(stage == PlotStage::Tensors ? state.draw(tensors)
-                                                  : state.drawProgram(tensors, stage == PlotStage::Groups ? "groups" : "plan"),
-                      where);
+    refuse(function + ": there are no tensors", where);
+  return stateOf(tensors[0]);
+}
+
+std::string zyx::plotDot(std::span<const Tensor> tensors, PlotStage stage, Place where) {
+  State &state = stateOfAll(tensors, "plot", where);
+  if (stage == PlotStage::Tensors)
+    return valueOrThrow(state.draw(tensors), where);
+  return valueOrThrow(state.showProgram(tensors, stage == PlotStage::Groups ? "groups" : "plan", /*isDrawing=*/true), where);
+}
+
+std::string zyx::programText(std::span<const Tensor> tensors, Place where) {
+  return valueOrThrow(stateOfAll(tensors, "programText", where).showProgram(tensors, "graph", /*isDrawing=*/false), where);
 }
 
 void zyx::plot(std::span<const Tensor> tensors, const std::string &path, PlotStage stage, Place where) {

@@ -103,9 +103,10 @@ public:
   /// Waits for what is in flight; the first failure since the last time.
   Status sync();
   ContextCounters counters();
-  /// What is behind tensors, and what the compiler makes of it in a phase, in the language of Graphviz.
+  /// What is behind tensors, in the language of Graphviz.
   Result<std::string> draw(std::span<const Tensor> tensors);
-  Result<std::string> drawProgram(std::span<const Tensor> tensors, const std::string &phase);
+  /// The program behind tensors after a phase: a drawing, or the text itself.
+  Result<std::string> showProgram(std::span<const Tensor> tensors, const std::string &phase, bool isDrawing);
 
   using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
   struct Program;

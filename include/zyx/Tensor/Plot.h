@@ -35,6 +35,10 @@ inline void plot(std::initializer_list<Tensor> tensors, const std::string &path,
   plot(std::span(tensors.begin(), tensors.size()), path, stage, where);
 }
 
+/// The program that computes the tensors, as text that zyx-compile and zyx-run read: simplified ops, behind
+/// inputs for all that already has a value. Needs the compiler, as groups and kernels do; nothing is computed.
+std::string programText(std::span<const Tensor> tensors, Place where = Place::current());
+
 } // namespace zyx
 
 #endif // ZYX_TENSOR_PLOT_H

@@ -5,6 +5,7 @@
 #include "TensorFixture.h"
 
 #include "zyx/Base/TempFolder.h"
+#include "zyx/Session/Compiler.h"
 
 #include <fstream>
 #include <sys/stat.h>
@@ -84,6 +85,28 @@ TEST_P(PlotTest, ShowsGroupsAndKernels) {
               HasSubstr("all of the tensors have values; there is nothing to compute"));
 }
 
+TEST_P(PlotTest, WritesAProgramAsText) {
+  const Tensor x = Tensor::from(std::vector<float>(6, 2), {2, 3}), w = Tensor::from({1.f, 2.f, 3.f}).detach();
+  const Tensor y = (x * w).sum({1});
+  EXPECT_THAT(refusal([&] { programText({}); }), HasSubstr("programText: there are no tensors"));
+  EXPECT_THAT(refusal([&] { programText({{Tensor()}}); }), HasSubstr("programText: there is no tensor in this place"));
+  if (std::string_view(GetParam()) == "reference") {
+    EXPECT_THAT(refusal([&] { programText({{y}}); }), HasSubstr("the interpreter makes no groups and kernels of tensors"));
+    return;
+  }
+  const std::string text = programText(std::vector{y, gradient(y, {{w}})[0]});
+  EXPECT_EQ(context.counters().runs, 0u);
+  EXPECT_THAT(text, AllOf(HasSubstr("func.func @main(%arg0: tensor<2x3xf32>"), HasSubstr("%arg1: tensor<3xf32>")));
+  // The text is a program for whoever reads it.
+  const Result<std::unique_ptr<session::Compiler>> compiler = session::Compiler::open();
+  ASSERT_TRUE(compiler.isOk()) << compiler.status().message();
+  Result<std::vector<graph::Graph>> read = (*compiler)->parse(text, "text.mlir");
+  ASSERT_TRUE(read.isOk()) << read.status().message();
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ((*read)[0].inputs.size(), 2u);
+  EXPECT_EQ((*read)[0].outputs.size(), 2u);
+}
+
 TEST_P(PlotTest, WritesFiles) {
   const Result<TempFolder> folder = TempFolder::create();
   ASSERT_TRUE(folder.isOk());
@@ -117,7 +140,7 @@ TEST_P(PlotTest, DrawsOneProgramAtATime) {
   const std::string other = GetParam() == std::string("cpu") ? "reference" : "cpu";
   const Tensor x = Tensor::from({1.f, 2.f}), y = (x * 2).to(other) * 3;
   EXPECT_THAT(refusal([&] { plotDot({{y}}, PlotStage::Groups); }),
-              HasSubstr("the tensors are computed by 2 programs, on several devices; one is drawn at a time"));
+              HasSubstr("the tensors are computed by 2 programs, on several devices; one is shown at a time"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, PlotTest, testing::Values("reference", "cpu"),

@@ -1,4 +1,4 @@
-"""Workloads of benchmarks/gpu.py that have several kernels: GPT-2 small, chains of tiny ones, and long rows twice.
+"""Workloads of several kernels: GPT-2 small, chains of tiny ones, and long rows twice.
 
 The graphs are written here, by utils/graph_text.py; the functions of PyTorch run there.
 """
@@ -9,7 +9,8 @@ CHAIN = 100
 
 
 def graph_text():
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "utils"))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, os.path.join(root, "utils"))
     import graph_text
     return graph_text.Graph()
 
