@@ -5,6 +5,7 @@
 #include "ChooseTensor.h"
 
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,14 +19,23 @@ namespace zyx::schedule {
 static constexpr int64_t panel = 64, elementBytes = 2;
 static constexpr int64_t mostStages = 4;
 
+/// Says why there are no tensor cores for a kernel.
+static TensorStepAttr refuse(FuncOp func, StringRef reason) {
+  remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
+      << func.getName() << " is not multiplied by tensor cores: " << reason;
+  return {};
+}
+
+/// Batches of which half of the cache holds what is walked, a number of bytes of each.
+static int64_t batchesTogether(int64_t bytes, const target::TargetInfo &target) {
+  return std::max<int64_t>(1, target.l2Bytes / 2 / bytes);
+}
+
 TensorStepAttr chooseAttentionStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
   std::string reason;
   std::optional<TensorAttention> found = matchTensorAttention(func, axes, reason);
-  if (!found) {
-    remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
-        << func.getName() << " is not multiplied by tensor cores: " << reason;
-    return {};
-  }
+  if (!found)
+    return refuse(func, reason);
   const int64_t depth = llvm::alignTo(found->depth, panel), width = llvm::alignTo(found->width, panel);
   const int64_t queries = axes.extent(found->queries), all = axes.extent(found->keys);
   // Rows of results, scores and weights of a block are in registers: three groups have fewer of these than two, and a mask
@@ -41,10 +51,40 @@ TensorStepAttr chooseAttentionStep(FuncOp func, const Axes &axes, const target::
   const int64_t others = rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
   const int64_t stage = keys * (depth + width) * elementBytes, barriers = 1024;
   const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
-  // Heads whose keys and values stay in half of the cache.
-  const int64_t headBytes = all * (depth + width) * elementBytes;
-  const int64_t group = std::max<int64_t>(1, target.l2Bytes / 2 / headBytes);
+  const int64_t group = batchesTogether(all * (depth + width) * elementBytes, target);
   return TensorStepAttr::get(func.getContext(), rows, keys, panel, stages, group, /*split=*/1, /*tf32=*/false);
+}
+
+/// Registers that a thread of two groups has, and those that it needs for addresses and what it computes with.
+static constexpr int64_t mostRegisters = 240, otherRegisters = 16;
+
+TensorStepAttr chooseChainStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+  std::string reason;
+  std::optional<TensorChain> found = matchTensorChain(func, axes, reason);
+  if (!found)
+    return refuse(func, reason);
+  int64_t sums = 0, own = 0, walked = 0;
+  for (auto [i, inner] : llvm::enumerate(found->inner)) {
+    const int64_t leaving = i < found->outer.size() ? found->outer[i].width : 0;
+    own += llvm::alignTo(std::max(inner.depth, leaving), panel);
+  }
+  for (const TensorOperand *other : found->others())
+    walked += llvm::alignTo(other->columns(), panel);
+  for (const TensorChain::Outer &outer : found->outer)
+    sums += llvm::alignTo(outer.width, panel);
+  const int64_t rows = std::min<int64_t>(128, llvm::alignTo(axes.extent(found->rows), 64)), barriers = 1024;
+  const int64_t inner = found->inner.size(), outer = found->outer.size();
+  for (int64_t columns : {128, 64, 32}) {
+    // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
+    const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
+    const int64_t stages =
+        std::min(mostStages, (target.sharedBytes - rows * own * elementBytes - barriers) / (columns * walked * elementBytes));
+    if (registers > mostRegisters || stages < 2)
+      continue;
+    const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
+    return TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false);
+  }
+  return refuse(func, "its rows and blocks need more registers or shared memory than there are");
 }
 
 } // namespace zyx::schedule

@@ -5,6 +5,7 @@
 #include "ChooseTensor.h"
 
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
 #include "mlir/IR/Remarks.h"
@@ -111,6 +112,8 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
   if (isAttention(func))
     return chooseAttentionStep(func, axes, target);
+  if (isChain(func))
+    return chooseChainStep(func, axes, target);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
   if (!dot) {

@@ -16,6 +16,9 @@ kernel::TensorStepAttr chooseTensorStep(kernel::FuncOp func, const kernel::Axes 
 /// That of a kernel that may be an attention: tiles of queries and keys, and heads at a time.
 kernel::TensorStepAttr chooseAttentionStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
 
+/// That of a kernel that may be a chain of products, as gradients of an attention are.
+kernel::TensorStepAttr chooseChainStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
+
 } // namespace zyx::schedule
 
 #endif // ZYX_SCHEDULE_CHOOSETENSOR_H

@@ -17,8 +17,8 @@ namespace zyx::kernel {
 namespace {
 
 /// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and of
-/// any at most, as workgroups of a cluster that every card has which has clusters.
-constexpr int32_t threadsPerGroup = 256, mostThreads = 1024, mostCluster = 8;
+/// any at most.
+constexpr int32_t threadsPerGroup = 256, mostThreads = 1024;
 
 /// Names a function that the module does not have yet.
 std::string freshName(ModuleOp module, StringRef wanted) {
@@ -227,7 +227,7 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
 FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
   Location loc = func.getLoc();
   const int64_t groupThreads = func.getThreads().value_or(1), cluster = func.getCluster().value_or(1);
-  if (failed(checkFunction(func, mostThreads, groupThreads > 1 ? mostCluster : 1)))
+  if (failed(checkFunction(func, mostThreads, groupThreads > 1 ? gpuClusterGroups : 1)))
     return failure();
   OpBuilder builder(func);
   MLIRContext *context = func.getContext();

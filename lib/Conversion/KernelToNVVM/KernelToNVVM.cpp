@@ -21,8 +21,6 @@ using namespace zyx::kernel;
 static constexpr StringRef sharedName = "zyx_shared";
 /// Registers of a multiprocessor; setmaxnreg moves them between warps.
 static constexpr int64_t registerFile = 65536;
-/// Workgroups of a cluster that every card can have.
-static constexpr int64_t mostClusterGroups = 8;
 /// Named barriers of a workgroup; number 0 is the workgroup's own.
 static constexpr int64_t namedBarriers = 16;
 
@@ -119,8 +117,8 @@ LogicalResult Lowering::collect() {
 LogicalResult Lowering::run() {
   int64_t count = kernel.getThreads().value_or(1);
   const int64_t cluster = kernel.getCluster().value_or(1);
-  if (cluster > mostClusterGroups)
-    return kernel.emitError() << "a cluster has at most " << mostClusterGroups << " workgroups, not " << cluster;
+  if (cluster > gpuClusterGroups)
+    return kernel.emitError() << "a cluster has at most " << gpuClusterGroups << " workgroups, not " << cluster;
   if (count > 1024)
     return kernel.emitError() << "a workgroup has at most 1024 threads, not " << count;
   if (failed(collect()))
@@ -138,7 +136,7 @@ LogicalResult Lowering::run() {
     argAttrs.push_back(dictionary(
         {{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
          {"llvm.align", b.getI64IntegerAttr(64)},
-         {"nvvm.grid_constant", b.getUnitAttr()}}));
+         {NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()}}));
     NamedAttrList described(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
                                         {"map", each.map},
                                         {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
@@ -177,13 +175,13 @@ LogicalResult Lowering::run() {
   func = LLVM::LLVMFuncOp::create(
       b, loc, kernel.getSymName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
-  func->setAttr("nvvm.kernel", b.getUnitAttr());
+  func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   // Pairs of 16-bit elements are vectors for which there are instructions.
   func.setPassthroughAttr(b.getArrayAttr(b.getStringAttr(keepsVectorsName)));
-  func->setAttr("nvvm.maxntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
-  func->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
+  func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   if (cluster > 1)
-    func->setAttr("nvvm.cluster_dim", b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
+    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   func->setAttr("kernel.params", b.getArrayAttr(params));
   func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(places.bytes));
   func.setArgAttrsAttr(b.getArrayAttr(argAttrs));

@@ -331,7 +331,7 @@ kernel.func @later(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
 !b = !kernel.buffer<bf16, global>
 !m = !kernel.view<128x64xbf16, global>
 !t = !kernel.view<64x128xbf16, global>
-// expected-error @below {{is no attention for tensor cores: its tiles are of one workgroup each, its slices of 64 elements}}
+// expected-error @below {{walks blocks: its tiles are of one workgroup each, its slices of 64 elements}}
 kernel.func @shared(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
     schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1, split 2>]>} {
   %c0 = arith.constant 0 : index

@@ -6,10 +6,11 @@
 // Groups of four warps have 64 queries each. The product with the next block of keys runs while the softmax of the
 // block before is multiplied with its values.
 //===----------------------------------------------------------------------===//
+#include "WalkEmitter.h"
+
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -20,115 +21,28 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Rows of a group of four warps, and its threads; bytes of a swizzle, and columns that it is wide.
-constexpr int64_t groupRows = 64, groupThreads = 128, swizzleBytes = 128, panelColumns = 64;
 /// Columns of the sums that a thread has until they are added up at the end.
 constexpr int64_t sumColumns = 8;
 /// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
 constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
 constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
-class AttentionMapper {
+class AttentionMapper : WalkEmitter {
 public:
   AttentionMapper(FuncOp func, TensorAttention found, const Axes &axes)
-      : func(func), attention(std::move(found)), axes(axes), step(tensorStepOf(func)), b(func), loc(func.getLoc()),
-        groups(step.getRows() / groupRows), queries(axes.extent(this->attention.queries)),
-        keys(axes.extent(this->attention.keys)), depth(llvm::alignTo(this->attention.depth, panelColumns)),
-        width(llvm::alignTo(this->attention.width, panelColumns)), tilesDown(llvm::divideCeil(queries, step.getRows())),
-        blocks(llvm::divideCeil(keys, step.getColumns())) {}
+      : WalkEmitter(func, axes, found.queries, found.keys, found.batches), attention(std::move(found)),
+        depth(llvm::alignTo(attention.depth, panelColumns)), width(llvm::alignTo(attention.width, panelColumns)) {}
 
   void run();
 
 private:
   //===--------------------------------------------------------------------===//
-  // Small things
+  // What is known of it
   //===--------------------------------------------------------------------===//
 
-  using Carried = SmallVector<Value>;
-
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value bit(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value multiply(Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, index(y)); }
-  Value divide(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
-  Value divide(Value x, int64_t y) { return y == 1 ? x : divide(x, index(y)); }
-  Value rest(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
-  Value choose(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
-
-  ViewType sharedView(ArrayRef<int64_t> shape) {
-    return ViewType::get(shape, element, Space::Shared, SharedAttr::get(b.getContext(), swizzleBytes));
-  }
-  /// A part of memory that begins at these indices, and at zero along the dimensions behind them.
-  Value part(Value view, ArrayRef<Value> leading, ArrayRef<int64_t> shape) {
-    SmallVector<Value> indices(leading);
-    while (indices.size() < static_cast<size_t>(cast<ViewType>(view.getType()).getRank()))
-      indices.push_back(index(0));
-    return SubviewOp::create(b, loc, sharedView(shape), view, indices);
-  }
-  Value viewOf(const AttentionOperand &operand) {
-    BlockAttr block = operand.map.front();
-    auto shape = llvm::map_to_vector(block.getShape(), [](AffineExpr each) { return *BlockAttr::constant(each); });
-    return ViewOp::create(b, loc, ViewType::get(shape, element, Space::Global),
-                          arguments.lookup(operand.view.getDefiningOp<ViewOp>().getBuffer()), ValueRange(), operand.map);
-  }
-  Value barriers(int64_t count, int64_t arrivals) {
-    return BarriersOp::create(b, loc, BarriersType::get(b.getContext(), count), arrivals);
-  }
-
-  RankedTensorType tile(int64_t columns) { return RankedTensorType::get({groupRows, columns}, b.getF32Type(), acc); }
-  RankedTensorType row() { return RankedTensorType::get({groupRows}, b.getF32Type(), SliceAttr::get(b.getContext(), 1, acc)); }
-  Value splat(RankedTensorType type, double number) {
-    Attribute value = type.getElementType().isInteger()
-                          ? Attribute(b.getIntegerAttr(type.getElementType(), static_cast<int64_t>(number)))
-                          : b.getFloatAttr(type.getElementType(), number);
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
-  }
-  Value alongRows(Value column, RankedTensorType type) {
-    return BroadcastOp::create(b, loc, type.clone(getElementTypeOrSelf(column.getType())), column, ArrayRef<int64_t>{0});
-  }
-  /// By the machine's own instruction.
-  Value power(Value x) {
-    auto result = math::Exp2Op::create(b, loc, x);
-    result.setFastmath(arith::FastMathFlags::afn);
-    return result;
-  }
-
-  Carried loop(Value from, Value to, ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
-    auto made = scf::ForOp::create(b, loc, from, to, index(1), init);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(made.getBody());
-    Carried next = body(made.getInductionVar(), made.getRegionIterArgs());
-    scf::YieldOp::create(b, loc, next);
-    return Carried(made.getResults());
-  }
-  void onFirst(llvm::function_ref<void()> body) {
-    auto elect = ElectOp::create(b, loc);
-    OpBuilder::InsertionGuard guard(b);
-    b.createBlock(&elect.getBody());
-    body();
-    YieldOp::create(b, loc);
-  }
-  void emitRole(StringRef name, int64_t count, int64_t registers, bool single, llvm::function_ref<void(Value)> body);
-
-  //===--------------------------------------------------------------------===//
-  // Places
-  //===--------------------------------------------------------------------===//
-
-  struct Place {
-    llvm::SmallDenseMap<Axis, Value> batches;
-    /// The first query; blocks of keys that it sees, and those among them in which all queries see all keys. The last
-    /// one is never among these.
-    Value row, blocks, whole;
-  };
-  Place placeOf(Value round);
-  Value seatIn(Value round);
-  Value rounds();
-  SmallVector<Value> indicesOf(const AttentionOperand &operand, const Place &place, Value row);
   /// The bound up to which blocks are seen at all.
-  std::optional<AttentionBound> diagonal() {
-    for (const AttentionBound &bound : attention.bounds)
+  std::optional<TensorBound> diagonal() {
+    for (const TensorBound &bound : attention.bounds)
       if (bound.factor == -1 && bound.ofQuery == 1)
         return bound;
     return std::nullopt;
@@ -156,22 +70,13 @@ private:
   // Roles
   //===--------------------------------------------------------------------===//
 
-  /// A place in a ring, and the parity with which it is waited for.
-  struct Turn {
-    Value stage, parity;
-  };
-  Turn next(Turn turn) {
-    Value up = add(turn.stage, 1);
-    Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, up, index(step.getStages()));
-    return {choose(wraps, index(0), up), arith::XOrIOp::create(b, loc, turn.parity, wraps)};
-  }
   struct Ring {
     Value memory, full, empty, view;
-    const AttentionOperand *operand;
+    const TensorOperand *operand;
     int64_t columns;
   };
-  Ring makeRing(const AttentionOperand &operand, int64_t columns) {
-    return {AllocOp::create(b, loc, sharedView({step.getStages(), step.getColumns(), columns})),
+  Ring makeRing(const TensorOperand &operand, int64_t columns) {
+    return {allocShared({step.getStages(), step.getColumns(), columns}, element),
             barriers(step.getStages(), 1),
             barriers(step.getStages(), groups),
             viewOf(operand),
@@ -205,47 +110,21 @@ private:
   Value startScores(Turn turn);
   Value startOutput(const State &state);
   Value scoresOf(Value sums, bool masked, const Place &place, Value block);
-  Value boundOf(const AttentionBound &bound, const Place &place, Value firstKey, RankedTensorType type);
   /// Takes a block of scores in; gives back the factor by which what was summed up before shrinks.
   Value soften(State &state, Value scores, bool isFirst);
   State takeBlock(State state, bool masked, const Place &place, Value block);
   void emitConsumer(Value instance);
   void emitResult(Value out, const State &state, const Place &place, Value instance);
 
-  //===--------------------------------------------------------------------===//
-  // What is elementwise
-  //===--------------------------------------------------------------------===//
+  Place placeIn(Value round) { return placeOf(round, diagonal()); }
+  Value evaluate(Value of, Site &site);
+  Value compute(Value of, Site &site);
 
-  /// Where a tile of the kernel is evaluated.
-  struct Frame {
-    /// The axis of the columns, and how many there are.
-    Axis columns;
-    int64_t extent;
-    const Place &place;
-    Value firstKey;
-    llvm::DenseMap<Value, Value> known = llvm::DenseMap<Value, Value>();
-  };
-  Type heldType(Value of, const Frame &frame, Type held, bool isNarrow = false);
-  Value read(LoadOp load, Type type, const Frame &frame);
-  Value spread(Value value, Type held);
-  Value narrow(Value held, Type to);
-  Value widen(Value value);
-  Value evaluate(Value of, Frame &frame);
-  Value compute(Value of, Frame &frame);
-
-  FuncOp func;
   TensorAttention attention;
-  const Axes &axes;
-  const TensorStepAttr step;
-  OpBuilder b;
-  Location loc;
-  const int64_t groups, queries, keys, depth, width, tilesDown, blocks;
-  int64_t heads = 1;
-  IRMapping arguments;
-  FragAttr acc;
+  const int64_t depth, width;
   Type element;
   Ring k, v;
-  Value q, qFull, qEmpty, qView, out, outView, first, stride, myQueries, turns, mine, following;
+  Value q, qFull, qEmpty, qView, out, outView, myQueries, turns, mine, following;
 };
 
 } // namespace
@@ -254,112 +133,31 @@ private:
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void AttentionMapper::emitRole(StringRef name, int64_t count, int64_t registers, bool single,
-                               llvm::function_ref<void(Value)> body) {
-  OpBuilder::InsertionGuard guard(b);
-  // One group has as many registers as a thread can have already.
-  IntegerAttr wanted = registers ? b.getI64IntegerAttr(registers) : IntegerAttr();
-  auto role = RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(count), b.getI64IntegerAttr(groupThreads),
-                             wanted, single ? b.getUnitAttr() : UnitAttr());
-  Block *block = b.createBlock(&role.getBody(), {}, b.getIndexType(), loc);
-  body(block->getArgument(0));
-  YieldOp::create(b, loc);
-}
-
 void AttentionMapper::run() {
-  for (Axis axis : attention.batches)
-    heads *= axes.extent(axis);
-  auto mapped = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
-  mapped.removeScheduleAttr();
-  mapped.setThreads(groupThreads * (groups + 1));
-  mapped.setPrograms(tilesDown * heads);
-  Block &entry = mapped.getBody().emplaceBlock();
-  for (BlockArgument argument : func.getBody().getArguments())
-    arguments.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
-  b.setInsertionPointToEnd(&entry);
+  beginKernel(tilesDown * heads);
   acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
   element = getElementTypeOrSelf(attention.store.getValue().getType());
 
-  q = AllocOp::create(b, loc, sharedView({step.getRows(), sharesQueries() ? std::max(depth, width) : depth}));
+  q = allocShared({step.getRows(), sharesQueries() ? std::max(depth, width) : depth}, element);
   qView = viewOf(attention.q);
   qFull = barriers(1, 1);
   qEmpty = barriers(1, groups);
   k = makeRing(attention.k, depth);
   v = makeRing(attention.v, width);
-  out = sharesQueries() ? q : AllocOp::create(b, loc, sharedView({step.getRows(), width})).getResult();
+  out = sharesQueries() ? q : allocShared({step.getRows(), width}, element);
   outView = viewOf(attention.result);
   if (takesTurns())
     turns = barriers(groups, 1);
   BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
-  first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
-  stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
   auto roles = RolesOp::create(b, loc);
   b.createBlock(&roles.getBody());
   emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
   emitRole("consumer", groups, manyRegisters[groups], /*single=*/false, [&](Value instance) { emitConsumer(instance); });
   YieldOp::create(b, loc);
-  b.setInsertionPointToEnd(&entry);
-  ReturnOp::create(b, loc);
-  func.erase();
-}
-
-//===----------------------------------------------------------------------===//
-// Places
-//===----------------------------------------------------------------------===//
-
-/// Tiles are dealt out forth and back, so that whoever has a long one in one round has a short one in the next.
-Value AttentionMapper::seatIn(Value round) {
-  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest(round, index(2)), index(1));
-  return choose(odd, sub(sub(stride, index(1)), first), first);
-}
-
-Value AttentionMapper::rounds() {
-  Value all = index(tilesDown * heads), full = divide(all, stride);
-  Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatIn(full), rest(all, stride));
-  return choose(hasMore, add(full, 1), full);
-}
-
-AttentionMapper::Place AttentionMapper::placeOf(Value round) {
-  Place place;
-  Value number = add(arith::MulIOp::create(b, loc, round, stride), seatIn(round));
-  // Some heads at a time, whose keys and values the cache holds; of these the longest tiles first.
-  const int64_t together = std::min(step.getGroup(), heads);
-  Value area = index(tilesDown * together), section = divide(number, area), inside = rest(number, area);
-  Value here = heads % together == 0
-                   ? index(together)
-                   : arith::MinUIOp::create(b, loc, sub(index(heads), multiply(section, together)), index(together))
-                         .getResult();
-  Value head = add(multiply(section, together), rest(inside, here));
-  Value down = sub(index(tilesDown - 1), divide(inside, here));
-  for (auto [i, axis] : llvm::enumerate(llvm::reverse(attention.batches))) {
-    const bool isLast = i + 1 == attention.batches.size();
-    Value extent = index(axes.extent(axis));
-    place.batches[axis] = isLast ? head : rest(head, extent);
-    if (!isLast)
-      head = divide(head, extent);
-  }
-  place.row = multiply(down, step.getRows());
-  place.blocks = index(blocks);
-  place.whole = index(blocks - 1);
-  if (std::optional<AttentionBound> bound = diagonal()) {
-    // The query in row r sees the keys up to r + offset.
-    Value last = add(place.row, bound->offset + step.getRows() - 1 + step.getColumns());
-    Value seen = divide(arith::MaxSIOp::create(b, loc, last, index(step.getColumns())), step.getColumns());
-    place.blocks = arith::MinUIOp::create(b, loc, seen, index(blocks));
-    Value before = arith::MaxSIOp::create(b, loc, add(place.row, bound->offset + 1), index(0));
-    place.whole = arith::MinUIOp::create(b, loc, divide(before, step.getColumns()), sub(place.blocks, index(1)));
-  }
-  return place;
-}
-
-SmallVector<Value> AttentionMapper::indicesOf(const AttentionOperand &operand, const Place &place, Value row) {
-  SmallVector<Value> indices;
-  for (const AxisPart &each : operand.batches) {
-    Value at = divide(place.batches.lookup(each.axis), each.divisor);
-    indices.push_back(each.divisor * each.extent == axes.extent(each.axis) ? at : rest(at, index(each.extent)));
-  }
-  indices.append({row, index(0)});
-  return indices;
+  b.setInsertionPointAfter(roles);
+  endKernel();
 }
 
 //===----------------------------------------------------------------------===//
@@ -368,16 +166,16 @@ SmallVector<Value> AttentionMapper::indicesOf(const AttentionOperand &operand, c
 
 void AttentionMapper::emitProducer() {
   Carried start = {index(0), bit(true), index(0), bit(true), bit(true)};
-  loop(index(0), rounds(), start, [&](Value round, ValueRange carried) -> Carried {
+  loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
     Turn toK{carried[0], carried[1]}, toV{carried[2], carried[3]};
-    Place place = placeOf(round);
-    Value last = sub(place.blocks, index(1));
+    Place place = placeIn(round);
+    Value last = sub(place.end, index(1));
     toK = fetch(k, toK, place, last);
     WaitOp::create(b, loc, qEmpty, index(0), carried[4]);
     ExpectOp::create(b, loc, qFull, index(0), step.getRows() * depth * 2);
     AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row),
                         part(q, {}, {step.getRows(), depth}), qFull, index(0), IntegerAttr());
-    Carried turns = loop(index(1), place.blocks, {toK.stage, toK.parity, toV.stage, toV.parity},
+    Carried turns = loop(index(1), place.end, index(1), {toK.stage, toK.parity, toV.stage, toV.parity},
                          [&](Value i, ValueRange at) -> Carried {
                            Value block = sub(last, i);
                            Turn afterK = fetch(k, {at[0], at[1]}, place, block);
@@ -413,37 +211,19 @@ Value AttentionMapper::startOutput(const State &state) {
   return started;
 }
 
-Value AttentionMapper::boundOf(const AttentionBound &bound, const Place &place, Value firstKey, RankedTensorType type) {
-  // factor * (firstKey + column) + ofQuery * (place.row + row) + offset >= 0
-  auto numbers = type.clone(b.getI32Type());
-  Value columns, limit;
-  auto predicate = bound.factor < 0 ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge;
-  if (bound.ofQuery == 0) {
-    Value base = add(firstKey, bound.factor * bound.offset);
-    columns = IotaOp::create(b, loc, numbers, base, 1, ArrayAttr());
-    limit = splat(numbers, 0);
-  } else {
-    Value base = sub(add(place.row, -bound.factor * bound.offset), firstKey);
-    Value rows = IotaOp::create(b, loc, row().clone(b.getI32Type()), base, 0, ArrayAttr());
-    columns = IotaOp::create(b, loc, numbers, Value(), 1, ArrayAttr());
-    limit = alongRows(rows, numbers);
-  }
-  return arith::CmpIOp::create(b, loc, predicate, columns, limit);
-}
-
 Value AttentionMapper::scoresOf(Value sums, bool masked, const Place &place, Value block) {
   auto type = tile(step.getColumns());
   Value firstKey = masked ? multiply(block, step.getColumns()) : Value();
-  Frame frame{attention.keys, step.getColumns(), place, firstKey};
-  frame.known[attention.scores.getResult()] = sums;
-  Value result = evaluate(attention.unmasked, frame);
+  Site site{{attention.queries, attention.keys, step.getColumns()}, place, firstKey};
+  site.known[attention.scores.getResult()] = sums;
+  Value result = evaluate(attention.unmasked, site);
   if (!masked)
     return result;
-  SmallVector<AttentionBound> bounds(attention.bounds);
-  if (keys % step.getColumns() != 0)
-    bounds.push_back({-1, 0, keys - 1});
-  Value none = splat(type, minusInfinity);
-  for (const AttentionBound &bound : bounds)
+  SmallVector<TensorBound> bounds(attention.bounds);
+  if (walked % step.getColumns() != 0)
+    bounds.push_back({-1, 0, walked - 1});
+  Value none = number(type, minusInfinity);
+  for (const TensorBound &bound : bounds)
     result = choose(boundOf(bound, place, firstKey, type), result, none);
   return result;
 }
@@ -458,14 +238,14 @@ Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
   state.max = largest;
   // From minus infinity no distance can be taken: such a row has weighed nothing yet.
   if (mayBeNone()) {
-    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, splat(row(), minusInfinity));
-    largest = choose(isNone, splat(row(), 0), largest);
+    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, number(row(), minusInfinity));
+    largest = choose(isNone, number(row(), 0), largest);
   }
-  Value factors = splat(row(), factor), shrink;
+  Value factors = number(row(), factor), shrink;
   if (!isFirst)
     shrink = power(arith::MulFOp::create(b, loc, arith::SubFOp::create(b, loc, before, largest), factors));
-  Value down = math::FmaOp::create(b, loc, largest, splat(row(), -factor), splat(row(), std::log2(foldedWeight())));
-  Value weights = power(math::FmaOp::create(b, loc, scores, splat(type, factor), alongRows(down, type)));
+  Value down = math::FmaOp::create(b, loc, largest, number(row(), -factor), number(row(), std::log2(foldedWeight())));
+  Value weights = power(math::FmaOp::create(b, loc, scores, number(type, factor), alongRows(down, type)));
   // A chain, as exponentials come, keeps fewer registers busy than a tree.
   Value sum = isFirst ? Value() : arith::MulFOp::create(b, loc, state.sum, alongRows(shrink, sums)).getResult();
   for (int64_t column = 0; column < step.getColumns(); column += sumColumns) {
@@ -502,38 +282,39 @@ AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, cons
 void AttentionMapper::emitConsumer(Value instance) {
   Value myRow = multiply(instance, groupRows);
   myQueries = part(q, {myRow}, {groupRows, depth});
-  Value zero = splat(tile(width), 0);
+  Value zero = number(tile(width), 0);
   mine = instance;
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(groups - 1));
   following = choose(isLast, index(0), add(instance, 1));
   // The first group need not wait for the last one at the beginning.
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(0));
   Carried start = {index(0), bit(false), index(0), bit(false), bit(false), takesTurns() ? isFirst : bit(false)};
-  loop(index(0), rounds(), start, [&](Value round, ValueRange carried) -> Carried {
-    Place place = placeOf(round);
+  loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
+    Place place = placeIn(round);
     place.row = add(place.row, myRow);
-    Value last = sub(place.blocks, index(1));
+    Value last = sub(place.end, index(1));
     State state{{carried[0], carried[1]}, {carried[2], carried[3]}, zero, Value(), Value(), Value(), carried[5]};
     WaitOp::create(b, loc, qFull, index(0), carried[4]);
     Value started = startScores(state.k);
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
     ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
     state.k = next(state.k);
-    const bool masksLast = diagonal() || masksAll() || keys % step.getColumns() != 0;
+    const bool masksLast = diagonal() || masksAll() || walked % step.getColumns() != 0;
     soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
     auto walk = [&](Value from, Value to, bool masked) {
-      state = State::of(loop(from, to, state.carried(), [&](Value i, ValueRange at) -> Carried {
+      state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
         return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
       }));
     };
     // Blocks that the diagonal crosses, and those before it.
     Value from = index(1);
     if (crossesMany() && !masksAll()) {
-      Value to = sub(place.blocks, place.whole);
+      // The last one has been taken.
+      Value whole = arith::MinUIOp::create(b, loc, place.wholeEnd, last), to = sub(place.end, whole);
       walk(from, to, /*masked=*/true);
       from = to;
     }
-    walk(from, place.blocks, masksAll());
+    walk(from, place.end, masksAll());
     if (!sharesQueries())
       ArriveOp::create(b, loc, qEmpty, index(0), Value());
     Value product = startOutput(state);
@@ -549,19 +330,21 @@ void AttentionMapper::emitConsumer(Value instance) {
 
 void AttentionMapper::emitResult(Value done, const State &state, const Place &place, Value instance) {
   Axis columns = axes.of(attention.output.getResult()).back();
-  Frame frame{columns, width, place, Value()};
+  Site site{{attention.queries, columns, width}, place, Value()};
   Value total = ReduceOp::create(b, loc, row(), Combine::Add, state.sum, ArrayRef<int64_t>{1}), product = done;
   if (foldedWeight() != 1)
-    total = arith::MulFOp::create(b, loc, total, splat(row(), 1 / foldedWeight()));
+    total = arith::MulFOp::create(b, loc, total, number(row(), 1 / foldedWeight()));
   else if (attention.weight != 1)
-    product = arith::MulFOp::create(b, loc, done, splat(tile(width), attention.weight));
-  frame.known[attention.output.getResult()] = product;
+    product = arith::MulFOp::create(b, loc, done, number(tile(width), attention.weight));
+  site.known[attention.output.getResult()] = product;
   for (ReduceOp sum : attention.sums)
-    frame.known[sum.getResult()] = total;
-  frame.known[attention.max.getResult()] =
+    site.known[sum.getResult()] = total;
+  site.known[attention.max.getResult()] =
       attention.scale == 1 ? state.max
-                           : arith::MulFOp::create(b, loc, state.max, splat(row(), attention.scale)).getResult();
-  Value result = narrow(evaluate(attention.store.getValue(), frame), element);
+                           : arith::MulFOp::create(b, loc, state.max, number(row(), attention.scale)).getResult();
+  for (StoreOp store : attention.ofRows)
+    write(store, evaluate(store.getValue(), site), site);
+  Value result = narrow(evaluate(attention.store.getValue(), site), element);
   Value slot = part(out, {multiply(instance, groupRows)}, {groupRows, width});
   // What was there before has left.
   if (!sharesQueries())
@@ -583,124 +366,25 @@ void AttentionMapper::emitResult(Value done, const State &state, const Place &pl
 // What is elementwise
 //===----------------------------------------------------------------------===//
 
-/// 16-bit floats are held as f32, and rounded after each op.
-Type AttentionMapper::heldType(Value of, const Frame &frame, Type held, bool isNarrow) {
-  if (!isNarrow && (held.isBF16() || held.isF16()))
-    held = b.getF32Type();
-  bool hasRows = axes.contains(of, attention.queries), hasColumns = axes.contains(of, frame.columns);
-  if (hasRows && hasColumns)
-    return RankedTensorType::get({groupRows, frame.extent}, held, acc);
-  if (hasRows)
-    return RankedTensorType::get({groupRows}, held, SliceAttr::get(b.getContext(), 1, acc));
-  if (hasColumns)
-    return RankedTensorType::get({frame.extent}, held, SliceAttr::get(b.getContext(), 0, acc));
-  return held;
-}
-
-static Type withElement(Type type, Type element) {
-  auto tile = dyn_cast<RankedTensorType>(type);
-  return tile ? Type(tile.clone(element)) : element;
-}
-
-Value AttentionMapper::narrow(Value held, Type to) {
-  if (getElementTypeOrSelf(held.getType()) == to)
-    return held;
-  return arith::TruncFOp::create(b, loc, withElement(held.getType(), to), held);
-}
-
-Value AttentionMapper::widen(Value value) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (!from.isBF16() && !from.isF16())
+Value AttentionMapper::evaluate(Value of, Site &site) {
+  if (Value value = site.known.lookup(of))
     return value;
-  return arith::ExtFOp::create(b, loc, withElement(value.getType(), b.getF32Type()), value);
-}
-
-Value AttentionMapper::spread(Value value, Type held) {
-  if (value.getType() == held)
-    return value;
-  auto slice = isTile(value) ? cast<SliceAttr>(cast<RankedTensorType>(value.getType()).getEncoding()) : SliceAttr();
-  if (!slice)
-    return SplatOp::create(b, loc, held, value);
-  return BroadcastOp::create(b, loc, held, value, ArrayRef<int64_t>{slice.getDim() == 1 ? 0 : 1});
-}
-
-/// What threads read for their scores themselves.
-Value AttentionMapper::read(LoadOp load, Type type, const Frame &frame) {
-  Value of = load.getResult();
-  AxisStrides strides = *stridesOf(load.getView(), load.getIndices(), of, axes);
-  SmallVector<int64_t> shape, places;
-  SmallVector<Value> indices;
-  SmallVector<bool> inBounds;
-  auto take = [&](Axis axis, Value at, bool isInside) {
-    shape.push_back(axes.extent(axis));
-    places.push_back(strides.of(axis));
-    indices.push_back(at);
-    inBounds.push_back(isInside);
-  };
-  for (Axis axis : attention.batches)
-    if (strides.of(axis) != 0)
-      take(axis, frame.place.batches.lookup(axis), true);
-  if (axes.contains(of, attention.queries))
-    take(attention.queries, frame.place.row, queries % step.getRows() == 0);
-  if (axes.contains(of, frame.columns))
-    take(frame.columns, frame.firstKey, keys % step.getColumns() == 0);
-  auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
-  Type held = getElementTypeOrSelf(of.getType());
-  Value view = ViewOp::create(b, loc, ViewType::get(shape, held, Space::Global),
-                              arguments.lookup(load.getView().getDefiningOp<ViewOp>().getBuffer()), ValueRange(), map);
-  return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), b.getDenseBoolArrayAttr(inBounds));
-}
-
-Value AttentionMapper::evaluate(Value of, Frame &frame) {
-  if (Value value = frame.known.lookup(of))
-    return value;
-  Value value = compute(of, frame);
-  frame.known[of] = value;
+  Value value = compute(of, site);
+  site.known[of] = value;
   return value;
 }
 
-Value AttentionMapper::compute(Value of, Frame &frame) {
-  Operation *op = of.getDefiningOp();
-  Type to = getElementTypeOrSelf(of.getType()), held = heldType(of, frame, to);
-  if (to.isInteger(1))
+Value AttentionMapper::compute(Value of, Site &site) {
+  Type element = getElementTypeOrSelf(of.getType());
+  if (element.isInteger(1))
     if (auto bound = matchBound(of, attention.queries, attention.keys, axes))
-      return boundOf(*bound, frame.place, frame.firstKey, tile(frame.extent));
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto number = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
-    if (auto real = dyn_cast<FloatAttr>(number))
-      number = b.getF32FloatAttr(static_cast<float>(real.getValueAsDouble()));
-    if (auto type = dyn_cast<RankedTensorType>(held))
-      number = cast<TypedAttr>(Attribute(DenseElementsAttr::get(type, Attribute(number))));
-    return arith::ConstantOp::create(b, loc, number);
-  }
-  if (auto load = dyn_cast<LoadOp>(op))
-    return widen(read(load, heldType(of, frame, to, /*isNarrow=*/true), frame));
-  if (auto quotient = dyn_cast<arith::DivFOp>(op))
-    if (auto divisor = quotient.getRhs().getDefiningOp<BroadcastOp>(); divisor && to.isF32()) {
-      // By the reciprocal of each row: what is rounded to 16 bits does not show the difference.
-      Value factor = evaluate(divisor.getInput(), frame);
-      if (factor.getType() == row()) {
-        Value reciprocal = arith::DivFOp::create(b, loc, splat(row(), 1), factor);
-        return arith::MulFOp::create(b, loc, evaluate(quotient.getLhs(), frame), spread(reciprocal, held));
-      }
-    }
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(evaluate(operand, frame));
-  if (isa<BroadcastOp, TransposeOp, ReshapeOp>(op))
-    return spread(operands[0], held);
-  // What is rounded is rounded; the format that it has is the wider one already.
-  if (isa<arith::ExtFOp>(op))
-    return operands[0];
-  if (isa<arith::TruncFOp>(op))
-    return widen(narrow(operands[0], to));
-  OperationState state(loc, op->getName());
-  state.addOperands(operands);
-  state.addTypes(held);
-  state.addAttributes(op->getAttrs());
-  Value result = b.create(state)->getResult(0);
-  bool isRounded = (to.isBF16() || to.isF16()) && !isa<arith::SelectOp, arith::NegFOp>(op);
-  return isRounded ? widen(narrow(result, to)) : result;
+      return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
+  if (auto load = of.getDefiningOp<LoadOp>())
+    return widen(read(load, site));
+  auto inner = [&](Value operand) { return evaluate(operand, site); };
+  if (Value quotient = divideByVector(of, site.frame, inner))
+    return quotient;
+  return MachineEmitter::compute(of, site.frame, inner);
 }
 
 void zyx::kernel::mapAttention(FuncOp func, const TensorAttention &attention, const Axes &axes) {

@@ -2,9 +2,12 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "MachineEmitter.h"
+
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,11 +24,7 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Rows of a group of four warps, and its threads.
-constexpr int64_t groupRows = 64, groupThreads = 128;
 constexpr int64_t mostRows = 128;
-/// Columns that leave together: what a swizzle of 128 bytes is of 16-bit elements.
-constexpr int64_t panelColumns = 64, swizzleBytes = 128;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
@@ -33,29 +32,23 @@ constexpr int64_t pieceColumns = 16;
 constexpr int64_t manyRegisters = 232, fewRegisters = 40;
 
 /// Makes one kernel.
-class Mapper {
+class Mapper : MachineEmitter {
 public:
-  Mapper(FuncOp func, TensorStepAttr step, TensorDot dot, const Axes &axes)
-      : func(func), step(step), dot(std::move(dot)), axes(axes), b(func), loc(func.getLoc()),
-        groups(step.getRows() / groupRows), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
+  using MachineEmitter::panelColumns;
+
+  Mapper(FuncOp func, TensorDot found, const Axes &axes)
+      : MachineEmitter(func, axes), dot(std::move(found)), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
         k(this->dot.depth), tilesDown(llvm::divideCeil(m, step.getRows())),
         tilesAcross(llvm::divideCeil(n, step.getColumns())), sharers(step.getSplit()),
         finished(step.getColumns() / step.getSplit()), pieceWidth(this->dot.isExact ? step.getColumns() : pieceColumns) {}
 
   void run() {
-    auto mapped = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
-    mapped.removeScheduleAttr();
-    mapped.setThreads(groupThreads * (groups + 1));
-    if (sharers > 1)
-      mapped.setCluster(sharers);
     int64_t programs = tilesDown * tilesAcross;
     for (Axis axis : dot.batches)
       programs *= axes.extent(axis);
-    mapped.setPrograms(programs);
-    Block &entry = mapped.getBody().emplaceBlock();
-    for (BlockArgument argument : func.getBody().getArguments())
-      arguments.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
-    b.setInsertionPointToEnd(&entry);
+    FuncOp mapped = beginKernel(programs);
+    if (sharers > 1)
+      mapped.setCluster(sharers);
     acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
     sums = RankedTensorType::get({groupRows, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
     allocate();
@@ -73,48 +66,15 @@ public:
     }
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
-    emitRole("producer", 1, fewRegisters, /*single=*/true, [&](Value) { emitProducer(); });
-    emitRole("consumer", groups, manyRegisters, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+    // One group has as many registers as a thread can have already.
+    emitRole("producer", 1, groups > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
+    emitRole("consumer", groups, groups > 1 ? manyRegisters : 0, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
     YieldOp::create(b, loc);
-    b.setInsertionPointToEnd(&entry);
-    ReturnOp::create(b, loc);
-    func.erase();
+    b.setInsertionPointAfter(roles);
+    endKernel();
   }
 
 private:
-  //===--------------------------------------------------------------------===//
-  // Small things
-  //===--------------------------------------------------------------------===//
-
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-  Value multiply(Value x, int64_t y) { return y == 1 ? x : arith::MulIOp::create(b, loc, x, index(y)).getResult(); }
-  Value divide(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
-  Value rest(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
-
-  ViewType sharedView(ArrayRef<int64_t> shape, Type element) {
-    return ViewType::get(shape, element, Space::Shared, SharedAttr::get(b.getContext(), swizzleBytes));
-  }
-  /// A part of memory that begins at these indices, and at zero along the dimensions behind them.
-  Value part(Value view, ArrayRef<Value> leading, ArrayRef<int64_t> shape) {
-    auto type = cast<ViewType>(view.getType());
-    SmallVector<Value> indices(leading);
-    indices.resize(type.getRank(), Value());
-    for (Value &each : indices)
-      if (!each)
-        each = index(0);
-    return SubviewOp::create(b, loc, sharedView(shape, type.getElementType()), view, indices);
-  }
-
-  Value viewOf(Value of, MapAttr map) {
-    auto made = of.getDefiningOp<ViewOp>();
-    auto shape = llvm::map_to_vector(map.front().getShape(), [](AffineExpr each) { return *BlockAttr::constant(each); });
-    Value buffer = arguments.lookup(made.getBuffer());
-    return ViewOp::create(b, loc, ViewType::get(shape, made.getType().getElementType(), Space::Global), buffer,
-                          ValueRange(), map);
-  }
-
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
@@ -152,7 +112,7 @@ private:
       shape.append({ring.box, step.getDepth()});
     else
       shape.append({step.getDepth(), ring.box});
-    ring.memory = AllocOp::create(b, loc, sharedView(shape, getElementTypeOrSelf(load.getType())));
+    ring.memory = allocShared(shape, getElementTypeOrSelf(load.getType()));
     return ring;
   }
 
@@ -163,13 +123,13 @@ private:
       ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true));
     for (auto [way, store] : llvm::zip(ways, dot.stores))
       if (way.isCopied && !out)
-        out = AllocOp::create(b, loc, sharedView({groups, 2, groupRows, panelColumns}, bitsElement()));
-    full = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), 1);
-    empty = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), step.getStages()), groups);
+        out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
+    full = barriers(step.getStages(), 1);
+    empty = barriers(step.getStages(), groups);
     if (sharers > 1) {
       // What each workgroup of the cluster has of this one's columns.
       parts = AllocOp::create(b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
-      received = BarriersOp::create(b, loc, BarriersType::get(b.getContext(), 1), 1);
+      received = barriers(1, 1);
       ExpectOp::create(b, loc, received, index(0), groups * sharers * groupRows * finished * 4);
     }
     BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
@@ -222,31 +182,6 @@ private:
   // Loops
   //===--------------------------------------------------------------------===//
 
-  void emitRole(StringRef name, int64_t count, int64_t registers, bool single, llvm::function_ref<void(Value)> body) {
-    OpBuilder::InsertionGuard guard(b);
-    // One group has as many registers as a thread can have already.
-    IntegerAttr wanted = groups > 1 ? b.getI64IntegerAttr(registers) : IntegerAttr();
-    auto role = RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(count), b.getI64IntegerAttr(groupThreads),
-                               wanted, single ? b.getUnitAttr() : UnitAttr());
-    Block *block = b.createBlock(&role.getBody(), {}, b.getIndexType(), loc);
-    body(block->getArgument(0));
-    YieldOp::create(b, loc);
-  }
-
-  using Carried = SmallVector<Value>;
-  Carried loop(Value from, Value to, Value by, ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
-    auto made = scf::ForOp::create(b, loc, from, to, by, init);
-    OpBuilder::InsertionGuard guard(b);
-    if (init.empty())
-      b.setInsertionPoint(made.getBody()->getTerminator());
-    else
-      b.setInsertionPointToEnd(made.getBody());
-    Carried next = body(made.getInductionVar(), made.getRegionIterArgs());
-    if (!init.empty())
-      scf::YieldOp::create(b, loc, next);
-    return Carried(made.getResults());
-  }
-
   /// All tiles of this workgroup; its cluster's one where there is one.
   Carried overTiles(ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
     return sharers > 1 ? body(first, init) : loop(first, tiles, stride, init, body);
@@ -285,7 +220,7 @@ private:
     } else {
       Value area = index(tilesAcross * height), inGroup = rest(each, area);
       Value top = multiply(divide(each, area), height);
-      Value below = arith::SubIOp::create(b, loc, index(tilesDown), top);
+      Value below = sub(index(tilesDown), top);
       Value here = arith::MinUIOp::create(b, loc, below, index(height));
       down = add(top, rest(inGroup, here));
       right = divide(inGroup, here);
@@ -294,15 +229,6 @@ private:
     place.column = multiply(right, step.getColumns());
     return place;
   }
-
-  /// The next stage of the ring, and the parity with which it is waited for.
-  std::pair<Value, Value> advance(Value stage, Value parity) {
-    Value up = add(stage, 1);
-    Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, up, index(step.getStages()));
-    return {arith::SelectOp::create(b, loc, wraps, index(0), up), arith::XOrIOp::create(b, loc, parity, wraps)};
-  }
-
-  Value bit(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
 
   /// The numbers along dimensions, outermost first, of the element with this number.
   SmallVector<Value> split(Value number, ArrayRef<int64_t> extents) {
@@ -502,14 +428,6 @@ private:
     return sum;
   }
 
-  void onFirst(llvm::function_ref<void()> body) {
-    auto elect = ElectOp::create(b, loc);
-    OpBuilder::InsertionGuard guard(b);
-    b.createBlock(&elect.getBody());
-    body();
-    YieldOp::create(b, loc);
-  }
-
   //===--------------------------------------------------------------------===//
   // Behind the dot
   //===--------------------------------------------------------------------===//
@@ -579,41 +497,6 @@ private:
       StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(), inBounds(way, true, true));
   }
 
-  /// The type in which a tile of the kernel is held: 16-bit floats as f32. A tile without rows, or without columns,
-  /// is held by the threads that have elements of these; one without both is a scalar.
-  Type heldType(Value tile) {
-    Type element = getElementTypeOrSelf(tile.getType());
-    if (element.isBF16() || element.isF16())
-      element = b.getF32Type();
-    return heldType(tile, element);
-  }
-  Type heldType(Value tile, Type element) {
-    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-    if (hasRows && hasColumns)
-      return RankedTensorType::get({groupRows, pieceWidth}, element, acc);
-    if (hasRows)
-      return RankedTensorType::get({groupRows}, element, SliceAttr::get(b.getContext(), 1, acc));
-    if (hasColumns)
-      return RankedTensorType::get({pieceWidth}, element, SliceAttr::get(b.getContext(), 0, acc));
-    return element;
-  }
-
-  static Type withElement(Type type, Type element) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    return tile ? Type(tile.clone(element)) : element;
-  }
-  Value narrow(Value held, Type element) {
-    if (getElementTypeOrSelf(held.getType()) == element)
-      return held;
-    return arith::TruncFOp::create(b, loc, withElement(held.getType(), element), held);
-  }
-  Value widen(Value value) {
-    Type element = getElementTypeOrSelf(value.getType());
-    if (!element.isBF16() && !element.isF16())
-      return value;
-    return arith::ExtFOp::create(b, loc, withElement(value.getType(), b.getF32Type()), value);
-  }
-
   /// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.
   Value evaluate(Value tile, const Place &place, Value column) {
     bool hasColumns = axes.contains(tile, dot.n);
@@ -626,70 +509,15 @@ private:
   }
 
   Value compute(Value tile, const Place &place, Value column) {
-    Operation *op = tile.getDefiningOp();
-    Type held = heldType(tile), element = getElementTypeOrSelf(tile.getType());
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto number = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
-      if (auto real = dyn_cast<FloatAttr>(number))
-        number = b.getF32FloatAttr(static_cast<float>(real.getValueAsDouble()));
-      if (auto type = dyn_cast<RankedTensorType>(held))
-        number = cast<TypedAttr>(Attribute(DenseElementsAttr::get(type, Attribute(number))));
-      return arith::ConstantOp::create(b, loc, number);
-    }
-    if (auto load = dyn_cast<LoadOp>(op)) {
+    const Frame frame{dot.m, dot.n, pieceWidth};
+    if (auto load = tile.getDefiningOp<LoadOp>()) {
       Way way = makeWayOf(load);
       bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-      return widen(LoadOp::create(b, loc, heldType(tile, element), way.view,
+      return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), way.view,
                                   indicesOf(way, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
                                   inBounds(way, hasRows, hasColumns)));
     }
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(evaluate(operand, place, column));
-    if (isa<BroadcastOp, TransposeOp, ReshapeOp>(op))
-      return spread(operands[0], held);
-    // What is rounded is rounded; the format that it has is the wider one already.
-    if (isa<arith::ExtFOp>(op))
-      return operands[0];
-    if (isa<arith::TruncFOp>(op))
-      return widen(narrow(operands[0], element));
-    Value result;
-    if (isa<math::TanhOp>(op)) {
-      result = tangent(operands[0]);
-    } else {
-      OperationState state(loc, op->getName());
-      state.addOperands(operands);
-      state.addTypes(held);
-      state.addAttributes(op->getAttrs());
-      result = b.create(state)->getResult(0);
-    }
-    bool isRounded = (element.isBF16() || element.isF16()) && !isa<arith::SelectOp, arith::NegFOp>(op);
-    return isRounded ? widen(narrow(result, element)) : result;
-  }
-
-  /// The hyperbolic tangent, within 4 units in the last place like everywhere, but out of the card's own power of two
-  /// and inverse.
-  Value tangent(Value x) {
-    const auto few = arith::FastMathFlags::afn;
-    auto number = [&](double value) -> Value {
-      TypedAttr attr = b.getF32FloatAttr(static_cast<float>(value));
-      if (auto tile = dyn_cast<RankedTensorType>(x.getType()))
-        attr = cast<TypedAttr>(Attribute(DenseElementsAttr::get(tile, Attribute(attr))));
-      return arith::ConstantOp::create(b, loc, attr);
-    };
-    auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
-    auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, loc, x, y, z); };
-    Value size = math::AbsFOp::create(b, loc, x), one = number(1);
-    // 1 - 2 / (e^2x + 1); near zero, where that loses digits, x + x^3 p(x^2), up to 0.625: 2^-27.7.
-    Value power = math::Exp2Op::create(b, loc, times(size, number(2.8853900817779268)), few);
-    Value inverse = arith::DivFOp::create(b, loc, one, arith::AddFOp::create(b, loc, power, one), few);
-    Value far = fma(inverse, number(-2), one);
-    Value square = times(x, x), sum = number(-5.697994027e-3);
-    for (double coefficient : {2.06322968e-2, -5.373743176e-2, 1.333141178e-1, -3.333328068e-1})
-      sum = fma(sum, square, number(coefficient));
-    Value near = fma(times(size, square), sum, size);
-    Value isNear = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, number(0.625));
-    return math::CopySignOp::create(b, loc, arith::SelectOp::create(b, loc, isNear, near, far), x);
+    return MachineEmitter::compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
   }
 
   /// A view stands once, before the roles.
@@ -703,28 +531,12 @@ private:
     return known->second;
   }
 
-  Value spread(Value value, Type held) {
-    if (value.getType() == held)
-      return value;
-    auto slice = isTile(value) ? cast<SliceAttr>(cast<RankedTensorType>(value.getType()).getEncoding()) : SliceAttr();
-    if (!slice)
-      return SplatOp::create(b, loc, held, value);
-    return BroadcastOp::create(b, loc, held, value, ArrayRef<int64_t>{slice.getDim() == 1 ? 0 : 1});
-  }
-
-  FuncOp func;
-  const TensorStepAttr step;
   TensorDot dot;
-  const Axes &axes;
-  OpBuilder b;
-  Location loc;
-  const int64_t groups, m, n, k, tilesDown, tilesAcross;
+  const int64_t m, n, k, tilesDown, tilesAcross;
   /// Workgroups that share a tile, and columns of it that each finishes.
   const int64_t sharers, finished;
   /// Columns that are finished at a time.
   const int64_t pieceWidth;
-  IRMapping arguments;
-  FragAttr acc;
   RankedTensorType sums;
   Ring left, right;
   SmallVector<Way> ways;
@@ -737,6 +549,22 @@ private:
   /// What has been evaluated, of a piece and of all.
   llvm::DenseMap<Value, Value> piece, common;
 };
+
+/// An attention, or a chain of products.
+LogicalResult mapWalk(FuncOp func, const Axes &axes) {
+  TensorStepAttr step = tensorStepOf(func);
+  if (step.getSplit() != 1 || step.getTf32() || step.getDepth() != 64)
+    return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
+  std::string reason;
+  if (isAttention(func)) {
+    if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, reason))
+      return mapAttention(func, *attention, axes), success();
+    return func.emitOpError() << "is no attention for tensor cores: " << reason;
+  }
+  if (std::optional<TensorChain> chain = matchTensorChain(func, axes, reason))
+    return mapChain(func, *chain, axes), success();
+  return func.emitOpError() << "is no chain of products for tensor cores: " << reason;
+}
 
 struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores> {
   using MapTensorCoresPassBase::MapTensorCoresPassBase;
@@ -755,17 +583,9 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         return signalPassFailure();
       std::string reason;
       TensorStepAttr step = tensorStepOf(func);
-      if (isAttention(func)) {
-        std::optional<TensorAttention> attention = matchTensorAttention(func, *axes, reason);
-        if (attention && (step.getSplit() != 1 || step.getTf32() || step.getDepth() != 64)) {
-          attention.reset();
-          reason = "its tiles are of one workgroup each, its slices of 64 elements";
-        }
-        if (!attention) {
-          func.emitOpError() << "is no attention for tensor cores: " << reason;
+      if (isAttention(func) || isChain(func)) {
+        if (failed(mapWalk(func, *axes)))
           return signalPassFailure();
-        }
-        mapAttention(func, *attention, *axes);
         continue;
       }
       std::optional<TensorDot> dot = matchTensorDot(func, *axes, step.getTf32() || step.getDepth() == 128, reason);
@@ -777,7 +597,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         dot.reset();
         reason = "threads multiply tiles of 128 columns, each in one workgroup";
       }
-      if (dot && !dot->rhs.alongDepth && step.getColumns() % panelColumns != 0) {
+      if (dot && !dot->rhs.alongDepth && step.getColumns() % Mapper::panelColumns != 0) {
         dot.reset();
         reason = "a factor that does not run along the contraction lies in panels of 64 columns";
       }
@@ -790,7 +610,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
                            << TensorDot::sliceBytes << " bytes";
         return signalPassFailure();
       }
-      Mapper(func, step, *dot, *axes).run();
+      Mapper(func, *dot, *axes).run();
     }
   }
 };

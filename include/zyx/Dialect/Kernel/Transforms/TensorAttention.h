@@ -5,33 +5,11 @@
 #ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_TENSORATTENTION_H
 #define ZYX_DIALECT_KERNEL_TRANSFORMS_TENSORATTENTION_H
 
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorPlaces.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace zyx::kernel {
-
-/// A part of an axis that memory knows as a dimension of its own: index / divisor % extent of the axis' index.
-/// Heads that share keys have one behind their share, and none for the rest.
-struct AxisPart {
-  Axis axis = 0;
-  int64_t divisor = 1, extent = 1, stride = 0;
-};
-
-/// Queries, keys, values or results, as the copy engine sees them.
-struct AttentionOperand {
-  mlir::Value view;
-  /// Dimensions of the map before the last two, outermost first.
-  llvm::SmallVector<AxisPart> batches;
-  /// Looks at the buffer as [batches, rows, features].
-  MapAttr map;
-};
-
-/// Scores for which factor * key + ofQuery * query + offset is at least 0; `factor` is 1 or -1, `ofQuery` its opposite
-/// or 0.
-struct AttentionBound {
-  int64_t factor = 0, ofQuery = 0, offset = 0;
-};
 
 /// softmax(f(Q x K)) x V of whole tiles that tensor cores can compute. Queries, keys, values and results have one
 /// 16-bit type, scores and sums are f32.
@@ -46,13 +24,15 @@ struct TensorAttention {
   int64_t depth = 0, width = 0;
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
-  AttentionOperand q, k, v, result;
+  TensorOperand q, k, v, result;
   StoreOp store;
+  /// Of what rows have: results that follow from the maximum and the sum.
+  llvm::SmallVector<StoreOp> ofRows;
   /// The scores without what is masked: `unmasked` times `scale`, which is positive.
   mlir::Value unmasked;
   double scale = 1;
   /// What is outside of one of them is minus infinity.
-  llvm::SmallVector<AttentionBound> bounds;
+  llvm::SmallVector<TensorBound> bounds;
   /// `unmasked` depends on the places of queries and keys, or on what is read for them.
   bool readsPlaces = false;
   /// There is something to read for each of the scores.
@@ -67,9 +47,6 @@ bool isAttention(FuncOp func);
 /// Reads the attention off a kernel that may be one, and whose constants have one use each (unshareConstants); where it is
 /// none for tensor cores, `reason` says why.
 std::optional<TensorAttention> matchTensorAttention(FuncOp func, const Axes &axes, std::string &reason);
-
-/// The bound that a condition on the places of a query and a key says, if it is one.
-std::optional<AttentionBound> matchBound(mlir::Value condition, Axis queries, Axis keys, const Axes &axes);
 
 /// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of queries and keys.
 void mapAttention(FuncOp func, const TensorAttention &attention, const Axes &axes);

@@ -1,0 +1,201 @@
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+// The gradients of causal attention of 4 heads and 256 queries and keys, with respect to keys and values.
+
+// CHECK-LABEL: kernel.func @dkdv_causal
+// CHECK-SAME: attributes {programs = 8 : i64, threads = 384 : i64}
+// Keys and values of a tile; queries and gradients of results are fetched once each, though they are multiplied twice.
+// CHECK: kernel.alloc : <128x64xbf16, shared
+// CHECK: kernel.alloc : <128x64xbf16, shared
+// CHECK: kernel.alloc : <4x96x64xbf16, shared
+// CHECK: kernel.alloc : <4x96x64xbf16, shared
+// CHECK-NOT: kernel.alloc
+// CHECK: kernel.role "producer" count 1 threads 128 registers 24 single
+// Queries before the tile's first key see nothing of it.
+// CHECK: [[FIRST:%.*]] = arith.minui
+// CHECK: kernel.async_load
+// CHECK: kernel.async_load
+// CHECK: kernel.expect {{.*}} bytes 32768
+// CHECK: kernel.async_load
+// CHECK: kernel.async_load
+// CHECK: kernel.role "consumer" count 2 threads 128 registers 240
+// Blocks that the diagonal crosses.
+// CHECK: scf.for
+// CHECK: kernel.mma_async {{.*}} transposed : {{.*}} -> tensor<64x96xf32
+// CHECK: kernel.mma_async {{.*}} transposed : {{.*}} -> tensor<64x96xf32
+// CHECK: arith.cmpi sge
+// While the second product goes on, the exponential of the first: a power of two of one sum.
+// CHECK: kernel.mma_wait pending 1
+// CHECK: math.fma
+// CHECK: math.exp2 {{.*}} fastmath<afn>
+// CHECK: kernel.convert {{.*}} -> tensor<64x96xbf16, #kernel.frag<wgmma_a>>
+// CHECK: kernel.mma_async {{.*}} acc {{.*}} -> tensor<64x64xf32
+// CHECK: kernel.mma_wait pending 1
+// CHECK: kernel.mma_async {{.*}} acc {{.*}} -> tensor<64x64xf32
+// CHECK: kernel.mma_wait pending 0
+// CHECK: kernel.arrive
+// Those that it does not cross are not masked.
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi sge
+// CHECK: kernel.mma_wait pending 0
+// CHECK: scf.yield
+// The last one has queries that do not exist.
+// CHECK: scf.for
+// CHECK: arith.cmpi sle
+// CHECK: scf.yield
+// Results leave from where keys and values were.
+// CHECK: kernel.store
+// CHECK: kernel.store
+// CHECK: kernel.barrier role async
+// CHECK: kernel.async_store
+// CHECK: kernel.async_store
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+kernel.func @dkdv_causal(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gv: !b, %gk: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 96, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %ktv = kernel.view %k map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %kt = kernel.load %ktv[%c0, %c0, %c0] axes ["b0", "m", "k"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %qtv = kernel.view %q map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %qt = kernel.load %qtv[%c0, %c0, %c0] axes ["b0", "k", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %stz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %st = kernel.dot %kt, %qt, %stz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %s = arith.constant dense<0.125> : tensor<4x256x256xf32>
+  %5 = arith.mulf %st, %s : tensor<4x256x256xf32>
+  %6 = kernel.iota dim 0 axes ["m"] : tensor<256xi32>
+  %7 = kernel.iota dim 0 axes ["n"] : tensor<256xi32>
+  %8 = kernel.broadcast %6 dims [0] : tensor<256xi32> -> tensor<256x256xi32>
+  %9 = kernel.broadcast %7 dims [1] : tensor<256xi32> -> tensor<256x256xi32>
+  %10 = arith.cmpi sle, %8, %9 : tensor<256x256xi32>
+  %11 = kernel.broadcast %10 dims [1, 2] : tensor<256x256xi1> -> tensor<4x256x256xi1>
+  %i = arith.constant dense<0xFF800000> : tensor<4x256x256xf32>
+  %12 = arith.select %11, %5, %i : tensor<4x256x256xi1>, tensor<4x256x256xf32>
+  %lsev = kernel.view %l map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %lser = kernel.load %lsev[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %lse = kernel.broadcast %lser dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %15 = arith.subf %12, %lse : tensor<4x256x256xf32>
+  %p = math.exp %15 : tensor<4x256x256xf32>
+  %vtv = kernel.view %v map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %vt = kernel.load %vtv[%c0, %c0, %c0] axes ["b0", "m", "k0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %gtv = kernel.view %g map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %gt = kernel.load %gtv[%c0, %c0, %c0] axes ["b0", "k0", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %dpz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %dp = kernel.dot %vt, %gt, %dpz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %dlv = kernel.view %delta map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %dlr = kernel.load %dlv[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %dl = kernel.broadcast %dlr dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %20 = arith.subf %dp, %dl : tensor<4x256x256xf32>
+  %ds0 = arith.mulf %p, %20 : tensor<4x256x256xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %ds = arith.select %11, %ds0, %zero : tensor<4x256x256xi1>, tensor<4x256x256xf32>
+  %g2v = kernel.view %g map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %g2 = kernel.load %g2v[%c0, %c0, %c0] axes ["b0", "n", "n0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dvz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dv = kernel.dot %p, %g2, %dvz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %q2v = kernel.view %q map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %q2 = kernel.load %q2v[%c0, %c0, %c0] axes ["b0", "n", "n1"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dkz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dk = kernel.dot %ds, %q2, %dkz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %dvt = arith.truncf %dv : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dvw = kernel.view %gv map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dvt, %dvw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  %dkc = arith.constant dense<0.125> : tensor<4x256x64xf32>
+  %dkm = arith.mulf %dk, %dkc : tensor<4x256x64xf32>
+  %dkt = arith.truncf %dkm : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dkw = kernel.view %gk map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dkt, %dkw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}
+
+// With respect to queries: what rows have is read once for a tile, before it walks the keys.
+
+// CHECK-LABEL: kernel.func @dq
+// CHECK: kernel.role "consumer"
+// CHECK: kernel.load {{.*}} -> tensor<64xf32, #kernel.slice<dim = 1
+// CHECK: kernel.load {{.*}} -> tensor<64xf32, #kernel.slice<dim = 1
+// CHECK: scf.for
+// CHECK-NOT: kernel.load
+// CHECK: scf.yield
+// CHECK-NOT: scf.for
+// CHECK: kernel.async_store
+kernel.func @dq(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gq: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %qtv = kernel.view %q map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %qt = kernel.load %qtv[%c0, %c0, %c0] axes ["b0", "m", "k"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %ktv = kernel.view %k map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %kt = kernel.load %ktv[%c0, %c0, %c0] axes ["b0", "k", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %stz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %st = kernel.dot %qt, %kt, %stz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %s = arith.constant dense<0.125> : tensor<4x256x256xf32>
+  %5 = arith.mulf %st, %s : tensor<4x256x256xf32>
+  %lsev = kernel.view %l map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %lser = kernel.load %lsev[%c0, %c0] axes ["b0", "m"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %lse = kernel.broadcast %lser dims [0, 1] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %15 = arith.subf %5, %lse : tensor<4x256x256xf32>
+  %p = math.exp %15 : tensor<4x256x256xf32>
+  %gtv = kernel.view %g map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %gt = kernel.load %gtv[%c0, %c0, %c0] axes ["b0", "m", "k0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %vtv = kernel.view %v map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %vt = kernel.load %vtv[%c0, %c0, %c0] axes ["b0", "k0", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %dpz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %dp = kernel.dot %gt, %vt, %dpz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %dlv = kernel.view %delta map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %dlr = kernel.load %dlv[%c0, %c0] axes ["b0", "m"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %dl = kernel.broadcast %dlr dims [0, 1] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %20 = arith.subf %dp, %dl : tensor<4x256x256xf32>
+  %ds0 = arith.mulf %p, %20 : tensor<4x256x256xf32>
+  %k2v = kernel.view %k map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %k2 = kernel.load %k2v[%c0, %c0, %c0] axes ["b0", "n", "n0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dqz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dq = kernel.dot %ds0, %k2, %dqz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %dqc = arith.constant dense<0.125> : tensor<4x256x64xf32>
+  %dqm = arith.mulf %dq, %dqc : tensor<4x256x64xf32>
+  %dqt = arith.truncf %dqm : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dqw = kernel.view %gq map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dqt, %dqw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}
+
+// The attention with one more result: the logarithm of the sum of exponentials of each row.
+
+// CHECK-LABEL: kernel.func @fwd
+// CHECK: kernel.role "consumer"
+// CHECK: math.log {{.*}} : tensor<64xf32, #kernel.slice<dim = 1, #kernel.frag<wgmma_acc>>>
+// CHECK: kernel.store {{.*}} : tensor<64xf32, #kernel.slice<dim = 1, #kernel.frag<wgmma_acc>>>, <4x256xf32, global>
+// CHECK: kernel.store {{.*}} <64x64xbf16, shared
+kernel.func @fwd(%q: !b, %k: !b, %v: !b, %l: !f, %o: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["b0", "m", "k"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %2 = kernel.view %k map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["b0", "k", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %z = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %s = arith.constant dense<0.125> : tensor<4x256x256xf32>
+  %5 = arith.mulf %4, %s : tensor<4x256x256xf32>
+  %13 = kernel.reduce max %5 dims [2] : tensor<4x256x256xf32> -> tensor<4x256xf32>
+  %14 = kernel.broadcast %13 dims [0, 1] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %15 = arith.subf %5, %14 : tensor<4x256x256xf32>
+  %16 = math.exp %15 : tensor<4x256x256xf32>
+  %17 = kernel.reduce add %16 dims [2] : tensor<4x256x256xf32> -> tensor<4x256xf32>
+  %ln = math.log %17 : tensor<4x256xf32>
+  %lse = arith.addf %13, %ln : tensor<4x256xf32>
+  %w = arith.constant dense<0.00390625> : tensor<4x256x256xf32>
+  %19 = arith.mulf %16, %w : tensor<4x256x256xf32>
+  %x = arith.constant dense<0.00390625> : tensor<4x256xf32>
+  %18 = arith.mulf %17, %x : tensor<4x256xf32>
+  %20 = kernel.view %v map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %21 = kernel.load %20[%c0, %c0, %c0] axes ["b0", "n", "n0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %22 = kernel.dot %19, %21, %y : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %23 = kernel.broadcast %18 dims [0, 1] : tensor<4x256xf32> -> tensor<4x256x64xf32>
+  %24 = arith.divf %22, %23 : tensor<4x256x64xf32>
+  %25 = arith.truncf %24 : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %26 = kernel.view %l map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  kernel.store %lse, %26[%c0, %c0] : tensor<4x256xf32>, !kernel.view<4x256xf32, global>
+  %27 = kernel.view %o map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %25, %27[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}
