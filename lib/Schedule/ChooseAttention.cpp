@@ -79,7 +79,8 @@ TensorStepAttr chooseChainStep(FuncOp func, const Axes &axes, const target::Targ
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
     const int64_t stages =
         std::min(mostStages, (target.sharedBytes - rows * own * elementBytes - barriers) / (columns * walked * elementBytes));
-    if (registers > mostRegisters || stages < 2)
+    // Of large blocks with few stages the first ones are waited for.
+    if (registers > mostRegisters || stages < 3)
       continue;
     const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
     return TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false);

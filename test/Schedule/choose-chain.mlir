@@ -51,8 +51,9 @@ kernel.func @dkdv(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gv: !b, %
   kernel.return
 }
 
+// There would be room for 128 columns of sums, but not for three blocks of them.
 // CHECK-LABEL: kernel.func @dq
-// CHECK-SAME: schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 25>]>
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 4, group 25>]>
 kernel.func @dq(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gq: !b) {
   %c0 = arith.constant 0 : index
   %qtv = kernel.view %q map <[<[128, 2048, 128] strides [262144, 128, 1]>]> : !b -> !kernel.view<128x2048x128xbf16, global>

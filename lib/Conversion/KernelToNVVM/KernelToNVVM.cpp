@@ -412,8 +412,13 @@ LogicalResult Lowering::lower(RolesOp op) {
                                                          : NVVM::SetMaxRegisterAction::increase);
     Value inRole = start == 0 ? workgroup.thread
                               : LLVM::SubOp::create(b, loc, workgroup.thread, constant(start)).getResult();
-    Value instance = count == 1 ? constant(0)
-                                : LLVM::UDivOp::create(b, loc, inRole, constant(size)).getResult();
+    // From the first lane, so that the assembler knows that it is the same for a warp, and what follows from it.
+    Value instance = count == 1
+                         ? constant(0)
+                         : NVVM::ShflOp::create(b, loc, i32, constant(-1),
+                                                LLVM::UDivOp::create(b, loc, inRole, constant(size)), constant(0),
+                                                constant(31), NVVM::ShflKind::idx, UnitAttr())
+                               .getResult();
     threads.thread = count == 1 ? inRole : LLVM::URemOp::create(b, loc, inRole, constant(size)).getResult();
     threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
     threads.count = size;

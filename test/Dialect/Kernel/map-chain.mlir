@@ -21,22 +21,34 @@
 // CHECK: kernel.role "consumer" count 2 threads 128 registers 240
 // Blocks that the diagonal crosses.
 // CHECK: scf.for
+// What is subtracted of the second product is there before it starts.
+// CHECK: [[BEGIN:%.*]] = kernel.mma_wait pending 0 {{.*}} : tensor<64x96xf32
 // CHECK: kernel.mma_async {{.*}} transposed : {{.*}} -> tensor<64x96xf32
-// CHECK: kernel.mma_async {{.*}} transposed : {{.*}} -> tensor<64x96xf32
+// CHECK: kernel.mma_async {{.*}} transposed acc [[BEGIN]] : {{.*}} -> tensor<64x96xf32
 // CHECK: arith.cmpi sge
-// While the second product goes on, the exponential of the first: a power of two of one sum.
+// While it goes on, the exponential of the first: a power of two of one sum.
 // CHECK: kernel.mma_wait pending 1
 // CHECK: math.fma
 // CHECK: math.exp2 {{.*}} fastmath<afn>
+// CHECK: arith.select
 // CHECK: kernel.convert {{.*}} -> tensor<64x96xbf16, #kernel.frag<wgmma_a>>
 // CHECK: kernel.mma_async {{.*}} acc {{.*}} -> tensor<64x64xf32
 // CHECK: kernel.mma_wait pending 1
+// Of these no more is masked than what does not exist: they have a factor that is zero.
+// CHECK-COUNT-1: arith.select
+// CHECK: kernel.convert {{.*}} -> tensor<64x96xbf16, #kernel.frag<wgmma_a>>
 // CHECK: kernel.mma_async {{.*}} acc {{.*}} -> tensor<64x64xf32
 // CHECK: kernel.mma_wait pending 0
 // CHECK: kernel.arrive
-// Those that it does not cross are not masked.
+// Those that it does not cross are not masked, and the scores begin with what is subtracted, too.
 // CHECK: scf.for
 // CHECK-NOT: arith.cmpi sge
+// CHECK: kernel.mma_async {{.*}} transposed acc
+// CHECK-NEXT: kernel.mma_commit
+// CHECK: kernel.mma_async {{.*}} transposed acc
+// CHECK-NOT: math.fma
+// CHECK: kernel.convert
+// CHECK: kernel.convert
 // CHECK: kernel.mma_wait pending 0
 // CHECK: scf.yield
 // The last one has queries that do not exist.

@@ -85,6 +85,14 @@ private:
     llvm::DenseMap<Value, size_t> numbers;
   };
   Value await(BlockState &block, size_t number);
+  /// What is subtracted of an inner product from the start: its sums begin with it.
+  struct Start {
+    /// The product times `factor`, less the vector that rows or columns have.
+    arith::SubFOp difference;
+    Value vector;
+    double factor = 1;
+  };
+  std::optional<Start> startOf(DotOp dot, bool masked);
   Value evaluate(Value of, BlockState &block);
   Value compute(Value of, BlockState &block);
   Value emitExp(Value of, BlockState &block);
@@ -201,19 +209,31 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const Place 
     block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTurned));
     MmaCommitOp::create(b, loc);
   };
+  auto type = tile(step.getColumns());
+  // Registers must not be written while products are on their way: what all begin with is there before the first one,
+  // behind a wait for nothing.
+  SmallVector<Value> begins;
+  for (TensorChain::Inner &inner : chain.inner)
+    if (std::optional<Start> begin = startOf(inner.dot, masked)) {
+      Value vector = evaluate(begin->vector, block);
+      Value scaled = arith::MulFOp::create(b, loc, vector, this->number(vector.getType(), -1 / begin->factor));
+      begins.push_back(spread(scaled, type));
+    }
+  if (!begins.empty())
+    begins = SmallVector<Value>(MmaWaitOp::create(b, loc, ValueRange(begins).getTypes(), 0, begins).getResults());
+  auto begin = begins.begin();
   for (auto [inner, mine] : llvm::zip(chain.inner, myOwn)) {
     block.numbers[inner.dot.getResult()] = block.started.size();
-    start(tile(step.getColumns()), mine, slotOf(inner.other, stage), Value(), /*isTurned=*/true);
+    start(type, mine, slotOf(inner.other, stage), startOf(inner.dot, masked) ? *begin++ : Value(), /*isTurned=*/true);
   }
   for (auto [outer, sum] : llvm::zip(chain.outer, state.sums)) {
     readColumns(outer.factor, block);
     Value factor = evaluate(outer.factor, block);
     // What was read from places that do not exist is zero, but what is computed of it need not be.
     if (masked && hasEdge())
-      factor = choose(boundOf({-1, 0, walked - 1}, place, firstColumn, tile(step.getColumns())), factor,
-                      this->number(tile(step.getColumns()), 0));
-    auto type = RankedTensorType::get({groupRows, step.getColumns()}, element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
-    Value left = ConvertOp::create(b, loc, type, narrow(factor, element));
+      factor = choose(boundOf({-1, 0, walked - 1}, place, firstColumn, type), factor, this->number(type, 0));
+    auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
+    Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
     start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTurned=*/false);
   }
   State after{next(state.turn), {}};
@@ -333,6 +353,33 @@ Value ChainMapper::evaluate(Value of, BlockState &block) {
   return value;
 }
 
+std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
+  Start start;
+  Value value = dot.getResult();
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    auto product = dyn_cast<arith::MulFOp>(user);
+    if (auto scaled = product ? scaledBy(product) : std::nullopt; scaled && scaled->first == value && scaled->second > 0) {
+      start.factor *= scaled->second;
+      value = product;
+      continue;
+    }
+    auto select = dyn_cast<arith::SelectOp>(user);
+    if (select && !masked && select.getTrueValue() == value && isDiagonal(select.getCondition())) {
+      value = select;
+      continue;
+    }
+    auto difference = dyn_cast<arith::SubFOp>(user);
+    auto vector = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+    if (!vector || difference.getLhs() != value || !vector.getInput().getDefiningOp<LoadOp>())
+      return std::nullopt;
+    start.difference = difference;
+    start.vector = vector.getInput();
+    return start;
+  }
+  return std::nullopt;
+}
+
 /// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before.
 Value ChainMapper::emitExp(Value of, BlockState &block) {
   const double log2e = std::numbers::log2e;
@@ -341,6 +388,9 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
     return arith::MulFOp::create(b, loc, x, number(x.getType(), factor));
   };
   auto difference = operand.getDefiningOp<arith::SubFOp>();
+  for (TensorChain::Inner &inner : chain.inner)
+    if (auto start = startOf(inner.dot, block.masked); start && start->difference == difference)
+      return power(times(evaluate(inner.dot.getResult(), block), start->factor * log2e));
   auto vector = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
   if (!vector)
     return power(times(evaluate(operand, block), log2e));
@@ -372,7 +422,14 @@ Value ChainMapper::compute(Value of, BlockState &block) {
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
   auto inner = [&](Value operand) { return evaluate(operand, block); };
-  if (auto select = of.getDefiningOp<arith::SelectOp>(); select && !block.masked && isDiagonal(select.getCondition()))
+  for (TensorChain::Inner &each : chain.inner)
+    if (auto start = startOf(each.dot, block.masked); start && start->difference.getResult() == of) {
+      Value product = inner(each.dot.getResult());
+      return start->factor == 1 ? product
+                                : arith::MulFOp::create(b, loc, product, number(product.getType(), start->factor)).getResult();
+    }
+  if (auto select = of.getDefiningOp<arith::SelectOp>();
+      select && (chain.idle.contains(of) || (!block.masked && isDiagonal(select.getCondition()))))
     return inner(select.getTrueValue());
   if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, walkedAxis))
     return emitExp(of, block);

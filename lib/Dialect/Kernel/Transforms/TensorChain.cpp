@@ -50,6 +50,11 @@ public:
   Outside(const TensorChain &chain, const TensorBound &bound, const Axes &axes) : chain(chain), bound(bound), axes(axes) {}
 
   bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
+  /// Whether a condition is the bound.
+  bool isBound(Value condition) {
+    auto found = matchBound(condition, chain.rows, chain.walked, axes);
+    return found && found->factor == bound.factor && found->ofQuery == bound.ofQuery && found->offset == bound.offset;
+  }
 
 private:
   enum class Kind { Unknown, Zero, MinusInfinity };
@@ -59,11 +64,6 @@ private:
     if (!isNew)
       return known->second;
     return kinds[tile] = compute(tile);
-  }
-
-  bool isBound(Value condition) {
-    auto found = matchBound(condition, chain.rows, chain.walked, axes);
-    return found && found->factor == bound.factor && found->ofQuery == bound.ofQuery && found->offset == bound.offset;
   }
 
   Kind compute(Value tile) {
@@ -166,9 +166,9 @@ const char *ChainMatcher::findDots() {
       return "sums are not in f32, from zero on";
     const bool isLeft = isPlainLoad(dot.getLhs()), isRight = isPlainLoad(dot.getRhs());
     if (isLeft && isRight)
-      found.inner.push_back({dot, {}, {}, 0});
+      found.inner.emplace_back().dot = dot;
     else if (isRight)
-      found.outer.push_back({dot, dot.getLhs()});
+      found.outer.emplace_back().dot = dot;
     else
       return "products are not of what is read, or of what is computed with what is read";
   }
@@ -242,6 +242,7 @@ const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
 const char *ChainMatcher::matchOuter() {
   int64_t columns = 0;
   for (TensorChain::Outer &outer : found.outer) {
+    outer.factor = outer.dot.getLhs();
     SmallVector<Axis> factor = axes.of(outer.dot.getLhs()), result = axes.of(outer.dot.getResult());
     outer.columns = result.back();
     if (factor.back() != found.walked || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
@@ -328,6 +329,9 @@ const char *ChainMatcher::matchBetween() {
       continue;
     found.bounds.push_back(bound);
     Outside outside(found, bound, axes);
+    for (auto select : func.getBody().front().getOps<arith::SelectOp>())
+      if (outside.isBound(select.getCondition()) && isZero(select.getFalseValue()) && outside.isZero(select.getTrueValue()))
+        found.idle.insert(select.getResult());
     if (!found.diagonal && bound.ofQuery != 0 &&
         llvm::all_of(found.outer, [&](TensorChain::Outer &outer) { return outside.isZero(outer.factor); }))
       found.diagonal = bound;

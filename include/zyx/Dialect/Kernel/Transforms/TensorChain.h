@@ -40,6 +40,8 @@ struct TensorChain {
   /// Conditions on places; outside of `diagonal` all left factors of outer products are zero.
   llvm::SmallVector<TensorBound> bounds;
   std::optional<TensorBound> diagonal;
+  /// Selects of zero outside of a bound, of what is zero there anyway.
+  llvm::DenseSet<mlir::Value> idle;
   /// What every element has of all left factors, but for the inner products: tiles without the walked axis, which need
   /// to be computed once for each tile of rows.
   llvm::SmallVector<mlir::Value> ofRows;
