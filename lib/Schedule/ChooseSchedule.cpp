@@ -105,6 +105,9 @@ public:
     if (chooseAttention())
       return ScheduleAttr::get(func.getContext(), steps);
     steps.clear();
+    if (chooseChain())
+      return ScheduleAttr::get(func.getContext(), steps);
+    steps.clear();
     if (dots.size() == 1 && !combines)
       chooseDot(dots.front());
     else if (combines || !dots.empty()) {
@@ -265,6 +268,41 @@ private:
     for (Axis axis : parallelAxes())
       if (axis != features)
         grid(axis, axis == queries ? block : 1);
+  }
+
+  /// The axis along which dots sum up what is computed from others' results.
+  std::optional<Axis> findWalked() {
+    llvm::SmallSetVector<Axis, 2> walked;
+    for (DotOp dot : dots) {
+      const Axis summed = axes.of(dot.getLhs()).back();
+      if (llvm::any_of(dots, [&](DotOp other) { return axes.contains(other.getResult(), summed); }))
+        walked.insert(summed);
+    }
+    return walked.size() == 1 && axes.name(walked.front()) ? std::optional(walked.front()) : std::nullopt;
+  }
+
+  /// False where the kernel is no chain of contractions. A program per block of rows walks what is summed up.
+  bool chooseChain() {
+    std::optional<Axis> walked = dots.size() < 2 || combines ? std::nullopt : findWalked();
+    if (!walked)
+      return false;
+    // What a row has in private memory: its factors, its part of a block, and its results.
+    int64_t wide = 4 * attentionKeys;
+    for (DotOp dot : dots)
+      wide += axes.extent(axes.of(axes.contains(dot.getResult(), *walked) ? dot.getLhs() : dot.getResult()).back());
+    int64_t block = attentionQueries;
+    while (block > 1 && block * wide * bytesOf(dots.front().getResult()) > target.privateBytes / 2)
+      block /= 2;
+    auto isRow = [&](Axis axis) {
+      return llvm::any_of(dots, [&](DotOp dot) {
+        return llvm::is_contained(ArrayRef(axes.of(dot.getResult())).take_back(2), axis);
+      });
+    };
+    for (Axis axis : parallelAxes())
+      grid(axis, isRow(axis) ? block : 1);
+    if (attentionKeys < axes.extent(*walked))
+      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*walked), attentionKeys));
+    return zyx::schedule::isLegal(func, steps);
   }
 
   void chooseRows() {

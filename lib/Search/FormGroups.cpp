@@ -7,6 +7,7 @@
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
 #include "PrepareOps.h"
+#include "RecomputeWeights.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -184,6 +185,7 @@ static std::string describe(const IterationSpace &space, const GroupGraph::Ops &
                             size_t numOutputs) {
   size_t reduces = space.getReduces().size();
   std::string kind = space.getAttention()   ? "an attention"
+                     : space.getChain()     ? "a chain of contractions"
                      : space.getContraction() ? "a contraction"
                      : reduces == 0         ? "no reduction"
                      : reduces == 1         ? "1 reduction"
@@ -303,10 +305,13 @@ private:
     zyx::search::decomposeMovement(block);
     // A group of what nobody reads would have no result.
     zyx::search::eraseUnused(block);
+    std::vector<zyx::search::RecomputedSums> recomputed;
     if (fuse) {
       zyx::search::mergeReductions(block);
       zyx::search::partReductions(block, threads);
       zyx::search::normalizeViews(block);
+      if (tensor != 0)
+        recomputed = zyx::search::recomputeWeights(block, tensor);
       zyx::search::divideAfterwards(block);
       zyx::search::splitReductions(block, threads);
       zyx::search::narrowIndices(block);
@@ -316,8 +321,10 @@ private:
     zyx::search::expandRandomBits(block);
     zyx::search::storeIotas(block);
     GroupGraph graph(block);
-    if (fuse)
+    if (fuse) {
       zyx::search::mergeAttentions(graph);
+      zyx::search::mergeRecomputed(graph, recomputed);
+    }
     mergePrologues(graph, fuse);
     if (!fuse)
       return createGroups(graph, block, entry);

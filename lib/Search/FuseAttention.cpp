@@ -37,8 +37,7 @@ static void findReaders(Value value, SmallVectorImpl<Operation *> &readers) {
   }
 }
 
-/// Whether nothing but the last sum and sums along the keys reads the weights.
-static bool isPrivate(Attention &found) {
+bool zyx::search::isPrivate(Attention &found) {
   llvm::SmallPtrSet<Operation *, 8> chain;
   for (OpOperand *operand : found.weights)
     chain.insert(operand->getOwner());
@@ -254,35 +253,16 @@ void zyx::search::divideAfterwards(Block &block) {
 /// The computing ops on the ways from the product of the scores to the last sum, and the sums along
 /// the keys.
 static SmallVector<Operation *> getMembers(Attention &found, const GroupGraph &graph) {
-  llvm::SetVector<Operation *> members;
-  Operation *product = found.scores.getX().getDefiningOp();
-  llvm::DenseMap<Operation *, bool> isOnWay;
-  std::function<bool(Operation *)> visit = [&](Operation *op) -> bool {
-    // What comes before the product does not depend on it.
-    if (op == product || op->isBeforeInBlock(product))
-      return op == product;
-    auto [entry, isNew] = isOnWay.try_emplace(op, false);
-    if (!isNew)
-      return entry->second;
-    bool result = false;
-    for (Operation *producer : graph.getProducers(op))
-      result |= visit(producer);
-    if (result) {
-      members.insert(product);
-      members.insert(op);
-    }
-    return isOnWay[op] = result;
-  };
-  visit(found.output);
+  SmallVector<Operation *> ends = {found.output};
   SmallVector<Operation *> readers;
   findReaders(found.exp.getResult(), readers);
   for (size_t i = 0; i < readers.size(); ++i) {
     if (auto reduce = dyn_cast<ReduceOp>(readers[i]); reduce && isSumOf(reduce, found.exp))
-      visit(reduce);
+      ends.push_back(reduce);
     else if (isa<CastOp>(readers[i]))
       findReaders(readers[i]->getResult(0), readers);
   }
-  return members.takeVector();
+  return graph.getWays({found.scores.getX().getDefiningOp()}, ends);
 }
 
 void zyx::search::mergeAttentions(GroupGraph &graph) {

@@ -7,12 +7,17 @@
 
 #include "GroupGraph.h"
 
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
+
 namespace zyx::search {
 
 /// Divides what each attention sums up instead of its weights, where nobody else reads those:
 /// `(P / s) V` becomes `((P * 2^-n) V) / (s * 2^-n)`. The power of two, not above one over the number
 /// of keys, keeps a sum from overflowing that did not before.
 void divideAfterwards(mlir::Block &block);
+
+/// Whether nothing but the last sum and sums along the keys reads an attention's weights.
+bool isPrivate(graph::ir::Attention &found);
 
 /// Puts each attention, from the product of its scores to its last sum, into one group.
 void mergeAttentions(GroupGraph &graph);

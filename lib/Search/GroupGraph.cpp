@@ -66,6 +66,27 @@ ArrayRef<Operation *> GroupGraph::getConsumers(Operation *op) const {
   return found == consumers.end() ? ArrayRef<Operation *>() : ArrayRef(found->second);
 }
 
+SmallVector<Operation *> GroupGraph::getWays(ArrayRef<Operation *> from, ArrayRef<Operation *> to) const {
+  llvm::SetVector<Operation *> members;
+  Operation *first = *llvm::min_element(from, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::DenseMap<Operation *, bool> isOnWay;
+  std::function<bool(Operation *)> visit = [&](Operation *op) -> bool {
+    auto [entry, isNew] = isOnWay.try_emplace(op, llvm::is_contained(from, op));
+    // What comes before the first does not depend on it.
+    if (!isNew || op->isBeforeInBlock(first))
+      return entry->second;
+    bool result = entry->second;
+    for (Operation *producer : getProducers(op))
+      result |= visit(producer);
+    if (result)
+      members.insert(op);
+    return isOnWay[op] = result;
+  };
+  for (Operation *op : to)
+    visit(op);
+  return members.takeVector();
+}
+
 LoopOp GroupGraph::getLoop(GroupId group) const {
   return members[group].empty() ? LoopOp() : dyn_cast<LoopOp>(members[group].front());
 }
@@ -164,6 +185,19 @@ SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
   return outputs;
 }
 
+Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
+  return checkGroup(all, outputs, llvm::any_of(all, [&](Operation *op) { return chained.contains(op); }));
+}
+
+Status GroupGraph::mergeChain(ArrayRef<Operation *> together) {
+  chained.insert(together.begin(), together.end());
+  Status merged = mergeAll(together);
+  if (!merged.isOk())
+    for (Operation *op : together)
+      chained.erase(op);
+  return merged;
+}
+
 Status GroupGraph::mergeAll(ArrayRef<Operation *> together) {
   llvm::SetVector<GroupId> groups;
   for (Operation *op : together)
@@ -171,7 +205,7 @@ Status GroupGraph::mergeAll(ArrayRef<Operation *> together) {
   Ops all;
   for (GroupId group : groups)
     all = unite(all, members[group]);
-  ZYX_RETURN_IF_ERROR(checkGroup(all, getOutputs(all)));
+  ZYX_RETURN_IF_ERROR(check(all, getOutputs(all)));
   if (reachesAround(groups))
     return Status::unsupported("another kernel lies between them");
   for (GroupId group : ArrayRef(groups.getArrayRef()).drop_front())
@@ -183,7 +217,7 @@ Status GroupGraph::checkMerge(GroupId first, GroupId second) const {
   if (getLoop(first) || getLoop(second))
     return Status::unsupported("a loop is no part of a kernel");
   Ops all = unite(members[first], members[second]);
-  ZYX_RETURN_IF_ERROR(checkGroup(all, getOutputs(all)));
+  ZYX_RETURN_IF_ERROR(check(all, getOutputs(all)));
   if (reachesAround(first, second) || reachesAround(second, first))
     return Status::unsupported("another kernel lies between them");
   return Status::ok();
@@ -294,7 +328,7 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
     touched.try_emplace(getHome(op), members[getHome(op)]);
   return llvm::all_of(touched, [&](const auto &entry) {
     return getLoop(entry.first) ||
-           checkGroup(members[entry.first], getOutputs(entry.first)).isOk();
+           check(members[entry.first], getOutputs(entry.first)).isOk();
   });
 }
 

@@ -39,6 +39,9 @@ public:
   const Ops &getMembers(GroupId group) const { return members[group]; }
   /// The computing ops that an op reads, through views; each once.
   mlir::ArrayRef<mlir::Operation *> getProducers(mlir::Operation *op) const;
+  /// The ops on the ways from some ops to others, with both.
+  llvm::SmallVector<mlir::Operation *> getWays(mlir::ArrayRef<mlir::Operation *> from,
+                                               mlir::ArrayRef<mlir::Operation *> to) const;
   /// The values that others read or that the block returns; to be asked for groups that are no loop.
   llvm::SmallVector<mlir::Value> getOutputs(GroupId group) const;
 
@@ -48,6 +51,8 @@ public:
   /// Joins the groups of all these ops, where two of them alone would make no kernel. A failure says
   /// why they make none together, and changes nothing.
   Status mergeAll(mlir::ArrayRef<mlir::Operation *> ops);
+  /// The same of ops that may be a chain of contractions, as which no others are joined.
+  Status mergeChain(mlir::ArrayRef<mlir::Operation *> ops);
 
   /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
   /// it, and drops what nobody reads then. To be called when all merging is done.
@@ -70,6 +75,7 @@ private:
     Ops frontier;
     int64_t read = 0;
   };
+  Status check(const Ops &all, mlir::ValueRange outputs) const;
   bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
   unsigned findEndOfPaths(unsigned end) const;
   bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice,
@@ -93,6 +99,8 @@ private:
   /// The groups that compute an op: its home, and those with a copy.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<GroupId, 2>> holders;
   std::vector<Ops> members;
+  /// Members of groups that may be chains of contractions.
+  llvm::DenseSet<mlir::Operation *> chained;
 };
 
 } // namespace zyx::search

@@ -51,9 +51,9 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
     ++repeated;
     transcendentals += zyx::search::isTranscendental(op);
   }
-  if (repeated > zyx::search::maxRepeatedOps)
+  if (repeated > (space.getChain() ? zyx::search::maxRepeatedOpsInChains : zyx::search::maxRepeatedOps))
     return Status::unsupported("it would compute too many ops again in each row");
-  bool hasContraction = space.getContraction() || space.getAttention();
+  bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
   if (transcendentals > (hasContraction ? 0 : zyx::search::maxRepeatedTranscendentals))
     return Status::unsupported("it would compute transcendental functions again in each row");
   return Status::ok();
@@ -63,7 +63,7 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
 /// but what feeds the reduction. An attention walks its keys once.
 static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops,
                         ValueRange outputs) {
-  if (space.getAttention())
+  if (space.getAttention() || space.getChain())
     return Status::ok();
   int64_t longest = 0;
   for (ReduceOp reduce : space.getReduces()) {
@@ -96,14 +96,15 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
   return Status::ok();
 }
 
-Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs) {
+Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, bool mayBeChain) {
   if (ops.size() > maxGroupOps)
     return Status::unsupported("it would have more than " + std::to_string(maxGroupOps) + " ops");
   auto space = IterationSpace::compute(ops, outputs);
   if (!space)
     return space.status();
   // Its tiles would be those of rows.
-  if (space->getContraction() && !space->getAttention() && space->getReduces().size() > 1)
+  if ((space->getContraction() && !space->getAttention() && space->getReduces().size() > 1) ||
+      (space->getChain() && !mayBeChain))
     return Status::unsupported("a contraction stands alone among reductions");
   ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
   return checkRows(*space, ops, outputs);

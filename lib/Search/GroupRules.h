@@ -13,8 +13,8 @@ namespace zyx::search {
 /// slow.
 inline constexpr unsigned maxGroupOps = 256;
 /// Ops that are computed again for rows which do not differ in them (the prologue of a matrix
-/// product): how many may be.
-inline constexpr unsigned maxRepeatedOps = 8;
+/// product): how many may be. A chain of contractions has two products at least.
+inline constexpr unsigned maxRepeatedOps = 8, maxRepeatedOpsInChains = 16;
 /// Among those, transcendental ones; a contraction, which repeats them per tile, allows none.
 inline constexpr unsigned maxRepeatedTranscendentals = 2;
 /// Fewer rows than this leave a machine idle when each is longer than maxLongRow elements, so what
@@ -26,8 +26,9 @@ inline constexpr int64_t maxLongRow = int64_t(1) << 16;
 bool isTranscendental(mlir::Operation *op);
 
 /// Whether the ops are good as one kernel: they have an iteration space, and neither repeat much
-/// work nor leave the machine idle. A failure says why not.
-Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs);
+/// work nor leave the machine idle. A failure says why not. A chain of contractions is good where
+/// that is asked for: what it keeps out of memory it computes for each of its sums again.
+Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs, bool mayBeChain = false);
 
 } // namespace zyx::search
 

@@ -4,7 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include "zyx/Graph/Gradient.h"
+
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace zyx::conformance {
@@ -29,6 +33,8 @@ struct Spelling {
   bool narrowWeights = false;
   /// Queries per head of keys; more than one makes a batch of them.
   int64_t groups = 1;
+  /// No gradient goes through the largest score, as none does through that of Tensor::softmax.
+  bool detached = false;
 };
 
 } // namespace
@@ -55,7 +61,7 @@ static NodeId spread(Builder &b, NodeId x, const Shape &shape) {
   return b.expand(b.reshape(x, ones), shape);
 }
 
-static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given) {
+static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double closed) {
   const TensorType type = b.type(scores);
   const auto rank = static_cast<int64_t>(type.shape.size());
   switch (mask) {
@@ -70,7 +76,7 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given) {
     return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
   case Mask::Select: {
     const NodeId open = b.binary(BinaryKind::Gt, given, b.like(given, 0));
-    return b.select(spread(b, open, type.shape), scores, b.like(scores, -1e30));
+    return b.select(spread(b, open, type.shape), scores, b.like(scores, closed));
   }
   }
   return scores;
@@ -89,11 +95,14 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
   k = scaled(b.cast(k, wide), Scale::Keys);
   NodeId scores = b.matmul(q, swapLast(b, k), wide);
   scores = scaled(scaled(scores, Scale::After), Scale::Quotient);
-  scores = masked(b, scores, s.mask, given);
+  // Of a number that large no distance is known.
+  scores = masked(b, scores, s.mask, given, s.detached ? -inf : -1e30);
   const auto last = static_cast<int64_t>(b.type(scores).shape.size()) - 1;
   const int64_t keys = b.type(scores).shape.back(), values = b.type(v).shape.back();
-  const NodeId largest = b.back(b.reduce(ReduceKind::Max, scores, {last}), last, keys);
-  NodeId weights = b.unary(UnaryKind::Exp, b.sub(scores, largest));
+  NodeId largest = b.reduce(ReduceKind::Max, scores, {last});
+  if (s.detached)
+    largest = b.bitcast(largest, wide);
+  NodeId weights = b.unary(UnaryKind::Exp, b.sub(scores, b.back(largest, last, keys)));
   const NodeId sum = b.reduce(ReduceKind::Add, weights, {last});
   if (s.division == Division::Before)
     weights = b.div(weights, b.back(sum, last, keys));
@@ -240,6 +249,109 @@ static void addTensorCores(std::vector<Case> &cases) {
                    }});
 }
 
+/// Nodes of the gradients of y with respect to some nodes, for random gradients of y.
+static std::vector<NodeId> differentiate(Builder &b, NodeId y, const std::vector<NodeId> &sources) {
+  const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
+  const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, sources);
+  std::vector<NodeId> results;
+  for (size_t i = 0; gradients.isOk() && i < sources.size(); ++i)
+    if ((*gradients)[i])
+      results.push_back(*(*gradients)[i]);
+  if (results.size() != sources.size()) {
+    std::fprintf(stderr, "an attention without gradients: %s\n", gradients.status().message().c_str());
+    std::abort();
+  }
+  return results;
+}
+
+/// An attention with its gradients with respect to those of queries, keys and values that `which` names.
+static std::vector<NodeId> attentionWithGradients(Builder &b, const Spelling &s, std::string_view which) {
+  Shape heads = s.batch;
+  if (s.groups != 1)
+    heads.push_back(s.groups);
+  const NodeId q = b.x(s.dtype, join(heads, {s.queries, s.features}));
+  const NodeId k = b.x(s.dtype, join(s.batch, {s.keys, s.features}));
+  const NodeId v = b.x(s.dtype, join(s.batch, {s.keys, s.values}));
+  const NodeId y = attend(b, s, q, repeatHeads(b, s, k), repeatHeads(b, s, v), b.x(DType::F32, {s.queries, s.keys}));
+  std::vector<NodeId> sources;
+  for (const char name : which)
+    sources.push_back(name == 'q' ? q : name == 'k' ? k : v);
+  std::vector<NodeId> results = differentiate(b, y, sources);
+  results.push_back(y);
+  return results;
+}
+
+static void addGradient(std::vector<Case> &cases, const std::string &name, Spelling s, std::string_view which = "qkv") {
+  s.detached = true;
+  cases.push_back({"attention.gradient." + name, [=](Builder &b) { return attentionWithGradients(b, s, which); }});
+}
+
+/// Gradients compute the weights again where that is faster than to read them: of each spelling, each mask and each
+/// subset of the factors.
+static void addGradients(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64})
+    for (const Mask mask : {Mask::None, Mask::Causal, Mask::Add, Mask::Select}) {
+      static constexpr std::string_view names[] = {"", ".causal", ".add", ".select"};
+      addGradient(cases, std::string(toString(dtype)) + std::string(names[static_cast<size_t>(mask)]),
+                  {.dtype = dtype, .queries = 37, .keys = 75, .mask = mask});
+    }
+  for (const std::string_view which : {"q", "k", "v", "qk", "kv"})
+    addGradient(cases, "of-" + std::string(which), {.queries = 20, .keys = 33, .mask = Mask::Causal}, which);
+  addGradient(cases, "reciprocal", {.queries = 20, .keys = 33, .division = Division::Reciprocal});
+  addGradient(cases, "divided-after", {.queries = 20, .keys = 33, .division = Division::After});
+  addGradient(cases, "scale-q", {.queries = 20, .keys = 33, .scale = Scale::Queries});
+  addGradient(cases, "scale-k", {.queries = 20, .keys = 33, .scale = Scale::Keys, .mask = Mask::Causal});
+  addGradient(cases, "quotient", {.queries = 20, .keys = 33, .scale = Scale::Quotient});
+  addGradient(cases, "narrow-weights", {.dtype = DType::BF16, .queries = 20, .keys = 33, .narrowWeights = true});
+  addGradient(cases, "grouped", {.queries = 17, .keys = 33, .mask = Mask::Causal, .groups = 3});
+  addGradient(cases, "one-query", {.queries = 1, .keys = 33});
+  addGradient(cases, "one-key", {.queries = 20, .keys = 1});
+  addGradient(cases, "one-feature", {.queries = 20, .keys = 33, .features = 1});
+  addGradient(cases, "no-batch", {.batch = {}, .queries = 20, .keys = 33});
+  struct Size {
+    Shape batch;
+    int64_t queries, keys, features, values;
+  };
+  for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{2}, 129, 190, 128, 128}, Size{{3}, 70, 160, 64, 128},
+                           Size{{}, 150, 330, 72, 40}})
+    for (const Mask mask : {Mask::None, Mask::Causal})
+      addGradient(cases,
+                  "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
+                      (mask == Mask::Causal ? ".causal" : ""),
+                  {.dtype = size.queries == 200 ? DType::F16 : DType::BF16,
+                   .batch = size.batch,
+                   .queries = size.queries,
+                   .keys = size.keys,
+                   .features = size.features,
+                   .values = size.values,
+                   .mask = mask});
+  cases.push_back({"attention.gradient.through-the-largest", [](Builder &b) {
+                     return attentionWithGradients(b, {.queries = 20, .keys = 33}, "qkv");
+                   }});
+  cases.push_back({"attention.gradient.transposed", [](Builder &b) {
+                     auto heads = [&](int64_t rows) { return b.x(DType::BF16, {2, rows, 3, 64}); };
+                     auto inFront = [&](NodeId x) { return b.permute(x, {0, 2, 1, 3}); };
+                     const NodeId q = heads(50), k = heads(70), v = heads(70);
+                     const Spelling s{.dtype = DType::BF16, .batch = {2, 3}, .mask = Mask::Causal, .detached = true};
+                     const NodeId y = inFront(attend(b, s, inFront(q), inFront(k), inFront(v), q));
+                     std::vector<NodeId> results = differentiate(b, y, {q, k, v});
+                     results.push_back(y);
+                     return results;
+                   }});
+  cases.push_back({"attention.gradient.weights-too", [](Builder &b) {
+                     // Gradients with respect to what is added to the scores are as many as the weights.
+                     const NodeId q = b.x(DType::F32, {9, 16}), k = b.x(DType::F32, {33, 16});
+                     const NodeId v = b.x(DType::F32, {33, 8}), mask = b.x(DType::F32, {9, 33});
+                     const NodeId y = attend(b, {.batch = {}, .mask = Mask::Add, .detached = true}, q, k, v, mask);
+                     return differentiate(b, y, {q, mask});
+                   }});
+  cases.push_back({"attention.gradient.second", [](Builder &b) {
+                     const NodeId q = b.x(DType::F32, {9, 8}), k = b.x(DType::F32, {13, 8}), v = b.x(DType::F32, {13, 4});
+                     const NodeId y = attend(b, {.batch = {}, .detached = true}, q, k, v, q);
+                     return differentiate(b, differentiate(b, y, {k})[0], {q, v});
+                   }});
+}
+
 /// Sums that f16 cannot hold before they are divided.
 static NodeId averageOfMany(Builder &b) {
   const NodeId q = b.mul(b.x(DType::F16, {8, 16}), b.splat(DType::F16, {8, 16}, 0));
@@ -327,6 +439,7 @@ void addAttentionCases(std::vector<Case> &cases) {
   addSpellings(cases);
   addSizes(cases);
   addTensorCores(cases);
+  addGradients(cases);
   addHurting(cases);
 }
 

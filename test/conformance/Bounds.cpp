@@ -195,8 +195,10 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
   case Op::Concat:
     return concat(node);
   case Op::Bitcast:
-    // Nothing is known of numbers whose bits are uncertain.
+    // Nothing is known of numbers whose bits are uncertain, unless they stay what they are.
     return viewed([&](NodeId e) {
+      if (b.type(node.operands[0]).dtype == node.type.dtype)
+        return e;
       const NodeId zero = b.like(e, 0);
       return b.select(b.binary(BinaryKind::Eq, e, zero), zero,
                       b.like(e, std::numeric_limits<double>::infinity()));
@@ -219,14 +221,23 @@ static Node sourceOf(Builder &b, NodeId x) {
   return isView ? sourceOf(b, node.operands[0]) : node;
 }
 
-/// The exponentials of a softmax, maybe divided by their sum.
-static bool isWeight(Builder &b, NodeId x) {
+/// The exponentials of a softmax, maybe divided by their sum; and the gradient of its scores, which is a multiple of
+/// them, maybe masked. Looks at few ops.
+static bool isWeight(Builder &b, NodeId x, int depth = 8) {
   const Node node = sourceOf(b, x);
+  if (node.op == Op::Unary && static_cast<UnaryKind>(node.attributes.kind) == UnaryKind::Exp)
+    return true;
+  if (depth == 0)
+    return false;
   if (node.op == Op::Unary)
-    return static_cast<UnaryKind>(node.attributes.kind) == UnaryKind::Exp;
+    return static_cast<UnaryKind>(node.attributes.kind) == UnaryKind::Neg && isWeight(b, node.operands[0], depth - 1);
+  if (node.op == Op::Select)
+    return isWeight(b, node.operands[1], depth - 1) || isWeight(b, node.operands[2], depth - 1);
   const auto kind = static_cast<BinaryKind>(node.attributes.kind);
-  const bool goesOn = node.op == Op::Cast || (node.op == Op::Binary && (kind == BinaryKind::Div || kind == BinaryKind::Mul));
-  return goesOn && isWeight(b, node.operands[0]);
+  const bool isProduct = node.op == Op::Binary && kind == BinaryKind::Mul;
+  const bool goesOn = node.op == Op::Cast || (node.op == Op::Binary && kind == BinaryKind::Div) || isProduct;
+  return goesOn &&
+         (isWeight(b, node.operands[0], depth - 1) || (isProduct && isWeight(b, node.operands[1], depth - 1)));
 }
 
 double Bounds::weightUnit(NodeId x) {
@@ -244,14 +255,55 @@ double Bounds::weightUnit(NodeId x) {
   return 0;
 }
 
+/// What is linear in a sum of products of values of 16 bits, with the size of these products in its place, times the
+/// unit of their type.
+std::optional<NodeId> Bounds::roundedProducts(NodeId x, int depth) {
+  const Node node = b.graph().node(x);
+  const auto unit = [&](NodeId factor) {
+    const Node values = sourceOf(b, factor);
+    const DType dtype = values.op == Op::Cast ? b.type(values.operands[0]).dtype : DType::F32;
+    return dtype == DType::F16 || dtype == DType::BF16 ? unitOf(dtype) : 0;
+  };
+  if (depth == 0)
+    return std::nullopt;
+  const auto of = [&](size_t operand) { return roundedProducts(node.operands[operand], depth - 1); };
+  const auto kind = static_cast<BinaryKind>(node.attributes.kind);
+  if (node.op == Op::Reduce && static_cast<ReduceKind>(node.attributes.kind) == ReduceKind::Add) {
+    const Node product = b.graph().node(node.operands[0]);
+    if (product.op != Op::Binary || static_cast<BinaryKind>(product.attributes.kind) != BinaryKind::Mul ||
+        unit(product.operands[0]) == 0 || unit(product.operands[1]) == 0)
+      return std::nullopt;
+    return scaled(b.reduce(ReduceKind::Add, magnitude(node.operands[0]), node.attributes.dims),
+                  std::max(unit(product.operands[0]), unit(product.operands[1])));
+  }
+  const bool isNegated = node.op == Op::Unary && static_cast<UnaryKind>(node.attributes.kind) == UnaryKind::Neg;
+  if (isNegated || node.op == Op::Cast)
+    return of(0);
+  if (node.op == Op::Reshape) {
+    const std::optional<NodeId> inside = of(0);
+    return inside ? std::optional<NodeId>(b.reshape(*inside, node.type.shape)) : std::nullopt;
+  }
+  if (node.op != Op::Binary || (kind != BinaryKind::Mul && kind != BinaryKind::Div))
+    return std::nullopt;
+  if (const std::optional<NodeId> left = of(0))
+    return b.binary(kind, *left, magnitude(node.operands[1]));
+  const std::optional<NodeId> right = kind == BinaryKind::Mul ? of(1) : std::nullopt;
+  return right ? std::optional<NodeId>(b.mul(magnitude(node.operands[0]), *right)) : std::nullopt;
+}
+
 std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const NodeId x = node.operands[0];
   const std::vector<int64_t> &dims = node.attributes.dims;
+  const auto kind = static_cast<ReduceKind>(node.attributes.kind);
   double terms = 1;
   for (int64_t dim : dims)
     terms *= static_cast<double>(b.type(x).shape[static_cast<size_t>(dim)]);
-  return combined(y, x, static_cast<ReduceKind>(node.attributes.kind), terms,
-                  [&](ReduceKind kind, NodeId of) { return b.reduce(kind, of, dims); });
+  const std::optional<NodeId> bound =
+      combined(y, x, kind, terms, [&](ReduceKind how, NodeId of) { return b.reduce(how, of, dims); });
+  // The sum of weights times their gradients may be that of results of 16 bits times what comes to them.
+  const bool mayBeOfResults = bound && kind == ReduceKind::Add && isWeight(b, x);
+  const std::optional<NodeId> rounded = mayBeOfResults ? roundedProducts(x) : std::nullopt;
+  return rounded ? std::optional<NodeId>(b.add(*bound, scaled(b.reduce(kind, *rounded, dims), 2))) : bound;
 }
 
 std::optional<NodeId> Bounds::scan(NodeId y, const Node &node) {

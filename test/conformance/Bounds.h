@@ -17,7 +17,8 @@ namespace zyx::conformance {
 ///
 /// A bound starts where the meaning leaves a freedom: a floating sum or product of n terms may be
 /// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs, and weights of
-/// a softmax that multiply values of 16 bits may be rounded to their type. It is
+/// a softmax, or gradients of its scores, that multiply values of 16 bits may be rounded to their type;
+/// so may the results of which the sum of weights times their gradients is made. It is
 /// carried on through the ops by the usual first-order rules, with one rounding on either side;
 /// where a decision (a comparison, an index) hangs on an inexact value it becomes infinite.
 class Bounds {
@@ -29,6 +30,7 @@ public:
 private:
   std::optional<NodeId> compute(NodeId x);
   std::optional<NodeId> reduce(NodeId y, const graph::Node &node);
+  std::optional<NodeId> roundedProducts(NodeId x, int depth = 8);
   std::optional<NodeId> unary(NodeId y, const graph::Node &node);
   std::optional<NodeId> binary(NodeId y, const graph::Node &node);
   std::optional<NodeId> select(const graph::Node &node);

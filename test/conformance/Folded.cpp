@@ -61,8 +61,11 @@ Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph,
     passes.addNestedPass<func::FuncOp>(graph::ir::createInlineCustomPass());
   passes.addPass(createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10)));
   passes.addPass(createCSEPass());
+  // As for a machine that computes the weights of any attention again.
+  search::FormGroupsPassOptions options;
+  options.tensor = 64;
   if (groups)
-    passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass());
+    passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass(options));
   if (failed(passes.run(*module)))
     return Status::internal("the passes fail");
   dissolveGroups(*module);

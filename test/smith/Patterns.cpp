@@ -5,6 +5,8 @@
 #include "conformance/Convolution.h"
 #include "smith/Drawer.h"
 
+#include "zyx/Graph/Gradient.h"
+
 namespace zyx::smith {
 
 static std::optional<NodeId> drawSoftmax(Drawer &d, NodeId x) {
@@ -64,6 +66,20 @@ static std::optional<NodeId> drawConvolution(Drawer &d, NodeId x) {
   return conformance::convolve(d.b, x, d.partner({dtype, filter}), how, accumulatorType(dtype));
 }
 
+/// The gradients of an attention, of which the last is drawn on with, or y where they are refused.
+static NodeId drawGradients(Drawer &d, NodeId y, const std::vector<NodeId> &sources) {
+  const NodeId seed = d.partner(d.type(y));
+  const auto gradients = graph::gradient(d.b.graph(), {{y}}, {{seed}}, sources);
+  if (!gradients.isOk())
+    return y;
+  d.keep(y);
+  NodeId last = y;
+  for (const std::optional<NodeId> &gradient : *gradients)
+    if (gradient)
+      d.keep(last = *gradient);
+  return last;
+}
+
 /// softmax(scores) v in one of its spellings: where the scale, the mask, the division and casts stand.
 static std::optional<NodeId> drawAttention(Drawer &d, NodeId x) {
   if (d.rank(x) < 2 || d.rank(x) > 3 || !isFloat(d.type(x).dtype) || d.isEmpty(x))
@@ -80,11 +96,13 @@ static std::optional<NodeId> drawAttention(Drawer &d, NodeId x) {
   if (!d.fits(keys) || !d.fits(scores) || !d.fits(values) || !d.fits(result))
     return std::nullopt;
   const int64_t scaled = d.random.below(3), divided = d.random.below(3);
+  const bool hasGradients = d.random.chance(0.4);
   auto scale = [&](NodeId value) { return d.b.mul(value, d.b.like(value, 0.25)); };
   NodeId q = d.b.cast(x, wide);
   if (scaled == 0)
     q = scale(q);
-  NodeId s = d.b.matmul(q, d.partner({dtype, keys}), wide);
+  const NodeId k = d.partner({dtype, keys}), v = d.partner({dtype, values});
+  NodeId s = d.b.matmul(q, k, wide);
   if (scaled == 1)
     s = scale(s);
   const auto last = static_cast<int64_t>(scores.size()) - 1;
@@ -95,8 +113,10 @@ static std::optional<NodeId> drawAttention(Drawer &d, NodeId x) {
   } else if (d.random.chance(0.3)) {
     s = d.b.add(s, d.partner({wide, scores}));
   }
-  const NodeId largest = d.b.back(d.b.reduce(ReduceKind::Max, s, {last}), last, count);
-  NodeId weights = d.b.unary(UnaryKind::Exp, d.b.sub(s, largest));
+  NodeId largest = d.b.reduce(ReduceKind::Max, s, {last});
+  if (hasGradients)
+    largest = d.b.bitcast(largest, wide);
+  NodeId weights = d.b.unary(UnaryKind::Exp, d.b.sub(s, d.b.back(largest, last, count)));
   const NodeId sum = d.b.reduce(ReduceKind::Add, weights, {last});
   if (divided == 0)
     weights = d.b.div(weights, d.b.back(sum, last, count));
@@ -106,10 +126,11 @@ static std::optional<NodeId> drawAttention(Drawer &d, NodeId x) {
     weights = d.b.cast(weights, dtype);
   if (d.random.chance(0.1))
     d.keep(weights);
-  NodeId y = d.b.matmul(weights, d.b.cast(d.partner({dtype, values}), d.b.type(weights).dtype), wide);
+  NodeId y = d.b.matmul(weights, d.b.cast(v, d.b.type(weights).dtype), wide);
   if (divided == 2)
     y = d.b.div(y, d.b.back(sum, last, values.back()));
-  return d.b.cast(y, dtype);
+  y = d.b.cast(y, dtype);
+  return hasGradients ? drawGradients(d, y, {x, k, v}) : y;
 }
 
 /// One step of a loop: the same arithmetic on integers and floats, and a sum that comes back.

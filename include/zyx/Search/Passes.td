@@ -69,8 +69,8 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
   let description = [{
     A greedy former. It joins producers and consumers as long as the group stays one kernel: one set
     of row axes for all reductions and results, views of computed values that only move axes, one
-    contraction at most and no other reduction beside it. Cheap producers are cloned into several
-    groups, reductions never. docs/search.md says exactly what holds inside a group;
+    contraction at most and no other reduction beside it, but for attentions and, with `tensor`, their gradients.
+    Cheap producers are cloned into several groups, reductions never. docs/search.md says exactly what holds inside a group;
     `-zyx-search-verify-groups` checks it. Comparisons
     of indices of 64 bits that fit 32 get these, for vectors of f32 have no more. Reductions of reductions are one, and
     long ones with few results fall into two kernels; with `threads`, few are those that do not keep that many busy. Runs what `-zyx-search-decompose-movement` and
@@ -98,7 +98,10 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Whether ops share kernels where they can">,
     Option<"threads", "threads", "int64_t", "0",
-           "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+           "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">,
+    Option<"tensor", "tensor", "int64_t", "0",
+           "Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its "
+           "weights again; 0 for none">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

@@ -70,12 +70,15 @@ void GroupAxes::findContractions() {
     orderContraction(dot);
 }
 
-/// The number that the results add per step along a class, of the first result that has it.
+/// The number that the results add per step along a class, of those with most dimensions the first that has
+/// it: what a row has beside them is written once.
 int64_t GroupAxes::getStoreStride(Class c) const {
+  const Output *best = nullptr;
   for (const Output &output : outputs)
-    if (hasClass(output.value, c))
-      return std::abs(getStride(output.value, output.map, c));
-  return 0;
+    if (hasClass(output.value, c) &&
+        (!best || getVaryingClasses(best->value).size() < getVaryingClasses(output.value).size()))
+      best = &output;
+  return best ? std::abs(getStride(best->value, best->map, c)) : 0;
 }
 
 /// Largest step first; of equal ones, in the order that they have.

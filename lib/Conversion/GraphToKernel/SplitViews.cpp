@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "SplitViews.h"
 
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -79,9 +82,35 @@ static OwningOpRef<GroupOp> splitViews(GroupOp group) {
   return copy;
 }
 
+/// Whether products of a group are made of other products' sums.
+static bool isChain(GroupOp group) {
+  auto isProduct = [](ReduceOp op) { return matchContraction(op).has_value(); };
+  if (llvm::count_if(group.getBlock().getOps<ReduceOp>(), isProduct) < 2)
+    return false;
+  zyx::Result<IterationSpace> space = IterationSpace::compute(group);
+  return space.isOk() && space->getChain();
+}
+
+/// A copy in which every op has what it reads of an argument for itself: features that a chain's product sums
+/// up are other axes than those of its results, though both are read from one argument.
+static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
+  OwningOpRef<GroupOp> copy(cast<GroupOp>(group->clone()));
+  for (BlockArgument argument : copy->getBlock().getArguments()) {
+    SmallVector<OpOperand *> uses(llvm::make_pointer_range(argument.getUses()));
+    for (OpOperand *use : uses) {
+      OpBuilder builder(use->getOwner());
+      if (isElementwise(use->getOwner()))
+        use->set(ReshapeOp::create(builder, use->getOwner()->getLoc(), argument.getType(), argument));
+    }
+  }
+  return copy;
+}
+
 std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy) {
   Operation *conflict = nullptr;
-  auto axes = std::make_unique<GroupAxes>(group);
+  if (isChain(group))
+    copy = nameLeaves(group);
+  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group);
   if (succeeded(axes->analyse(conflict)))
     return axes;
   if (!conflict)

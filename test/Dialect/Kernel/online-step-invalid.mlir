@@ -21,10 +21,59 @@ kernel.func @no_max(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  // expected-error@+1 {{walks axis "n", but neither takes a maximum nor sums up from zero}}
+  %s = kernel.reduce mul %t dims [1] : tensor<8x16xf32> -> tensor<8xf32>
+  kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  kernel.return
+}
+
+// -----
+
+// The maxima are those of columns, of which each piece has others.
+kernel.func @other_max(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %w = kernel.view %y map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
   // expected-error@+1 {{walks axis "n", along which no maximum is taken}}
   %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
-  %s = kernel.reduce add %t dims [1] : tensor<8x16xf32> -> tensor<8xf32>
-  kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  %s = kernel.reduce max %t dims [0] : tensor<8x16xf32> -> tensor<16xf32>
+  kernel.store %s, %w[%c0] in_bounds [true] : tensor<16xf32>, !kernel.view<16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @no_sum(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %w = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  // expected-error@+1 {{walks axis "n", along which it combines nothing}}
+  kernel.store %t, %w[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @nothing(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
+  // expected-error@+1 {{walks axis "n", along which nothing is summed up}}
+  %t = kernel.load %v[%c0] axes ["n"] in_bounds [true] : !kernel.view<16xf32, global> -> tensor<16xf32>
+  kernel.return
+}
+
+// -----
+
+kernel.func @narrow_sum(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<8x16xbf16, global>
+  %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<8xbf16, global>
+  %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xbf16, global> -> tensor<8x16xbf16>
+  // expected-error@+1 {{sums up along axis "n" in a type in which pieces would not add up}}
+  %s = kernel.reduce add %t dims [1] : tensor<8x16xbf16> -> tensor<8xbf16>
+  kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xbf16>, !kernel.view<8xbf16, global>
   kernel.return
 }
 

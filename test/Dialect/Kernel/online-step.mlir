@@ -89,3 +89,48 @@ kernel.func @swap(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, globa
   kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !w
   kernel.return
 }
+
+// Sums of what is computed without them, and without a maximum: they are carried as they are. An exponential that
+// several sums read is computed once.
+// CHECK-LABEL: kernel.func @sums
+// CHECK:       %[[F:.*]] = kernel.load {{.*}} axes ["m", "k"] {{.*}} -> tensor<8x4xf32>
+// CHECK:       %[[FS:.*]] = kernel.convert %[[F]] : tensor<8x4xf32> -> tensor<8x4xf32, #kernel.memory<private>>
+// CHECK:       %[[MAIN:.*]]:2 = scf.for %[[I:.*]] = %c0 to %c16 step %c8 iter_args(%[[ASO:.*]] = %{{.*}}, %[[RSO:.*]] = %{{.*}}) -> (tensor<8x4xf32>, tensor<8xf32>)
+// CHECK:         %[[T:.*]] = kernel.load {{.*}}[%c0, %[[I]]] axes ["k", "n"] {{.*}} -> tensor<4x8xf32>
+// CHECK:         %[[D:.*]] = kernel.dot %[[FS]], %[[T]], {{.*}} -> tensor<8x8xf32>
+// CHECK:         %[[E:.*]] = math.exp %[[D]]
+// CHECK:         %[[KEPT:.*]] = kernel.convert %[[E]] : tensor<8x8xf32> -> tensor<8x8xf32, #kernel.memory<private>>
+// CHECK:         %[[EXP:.*]] = kernel.convert %[[KEPT]]
+// CHECK:         %[[V:.*]] = kernel.load {{.*}}[%[[I]], %c0] axes ["n", "e"] {{.*}} -> tensor<8x4xf32>
+// CHECK:         %[[A:.*]] = kernel.dot %[[KEPT]], %[[V]], %[[ASO]]
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[EXP]], %[[EXP]]
+// CHECK:         %[[HERE:.*]] = kernel.reduce add %[[SQUARE]] dims [1]
+// CHECK:         %[[R:.*]] = arith.addf %[[RSO]], %[[HERE]]
+// CHECK:         scf.yield %[[A]], %[[R]]
+// CHECK:       %[[REST:.*]]:2 = scf.for %{{.*}} = %c16 to %c18 step %c2 iter_args(%{{.*}} = %[[MAIN]]#0, %{{.*}} = %[[MAIN]]#1)
+// CHECK:       kernel.store %[[REST]]#0
+// CHECK:       kernel.store %[[REST]]#1
+!f = !kernel.view<8x4xf32, global>
+!k = !kernel.view<4x18xf32, global>
+kernel.func @sums(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %l: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.online_step<"n", 8>]>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !f
+  %ts = kernel.view %v map <[<[4, 18] strides [1, 4]>]> : !kernel.buffer<f32, global> -> !k
+  %vs = kernel.view %v map <[<[18, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !v
+  %ys = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !w
+  %ls = kernel.view %l map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !s
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !f -> tensor<8x4xf32>
+  %t = kernel.load %ts[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !k -> tensor<4x18xf32>
+  %i = arith.constant dense<0.0> : tensor<8x18xf32>
+  %d = kernel.dot %a, %t, %i : tensor<8x4xf32>, tensor<4x18xf32> -> tensor<8x18xf32>
+  %e = math.exp %d : tensor<8x18xf32>
+  %vt = kernel.load %vs[%c0, %c0] axes ["n", "e"] in_bounds [true, true] : !v -> tensor<18x4xf32>
+  %z = arith.constant dense<0.0> : tensor<8x4xf32>
+  %o = kernel.dot %e, %vt, %z : tensor<8x18xf32>, tensor<18x4xf32> -> tensor<8x4xf32>
+  %q = arith.mulf %e, %e : tensor<8x18xf32>
+  %s = kernel.reduce add %q dims [1] : tensor<8x18xf32> -> tensor<8xf32>
+  kernel.store %o, %ys[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !w
+  kernel.store %s, %ls[%c0] in_bounds [true] : tensor<8xf32>, !s
+  kernel.return
+}

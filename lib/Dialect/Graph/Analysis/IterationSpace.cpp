@@ -200,9 +200,84 @@ private:
     return Status::ok();
   }
 
+  /// The contractions that reduces of others' results are, with those; none where one is no contraction,
+  /// or none reads another.
+  std::optional<ContractionChain> findChain() {
+    ContractionChain found;
+    llvm::SmallPtrSet<Operation *, 16> afterReduce;
+    for (Operation *op : ops) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      bool isAfter = llvm::any_of(op->getOperands(), [&](Value operand) {
+        return afterReduce.contains(getViewSource(operand).getDefiningOp());
+      });
+      if (isAfter || reduce)
+        afterReduce.insert(op);
+      if (!reduce)
+        continue;
+      if (reduce.getDims().size() != 1 || !matchContraction(reduce))
+        return std::nullopt;
+      (isAfter ? found.sums : found.inner).push_back(reduce);
+    }
+    if (found.inner.empty() || found.sums.empty())
+      return std::nullopt;
+    found.walked = reducedAxis(found.sums.front());
+    return found;
+  }
+
+  Axis reducedAxis(ReduceOp reduce) { return space.getOperandAxes(reduce)[reduce.getDims().front()]; }
+
+  Status findChainRows() {
+    ContractionChain &chain = *space.chain;
+    const AxisSet scores = space.getAxisSet(chain.inner.front());
+    for (Axis axis : scores)
+      if (axis != chain.walked)
+        space.rowAxes.push_back(axis);
+    llvm::SmallDenseSet<Axis> features;
+    for (ReduceOp inner : chain.inner) {
+      if (space.getAxisSet(inner) != scores || scores.size() == space.rowAxes.size())
+        return Status::unsupported(
+            "its products keep other axes than those of its rows and the one they are summed along");
+      features.insert(reducedAxis(inner));
+    }
+    for (ReduceOp sum : chain.sums) {
+      AxisSet kept = space.getAxisSet(sum);
+      if (reducedAxis(sum) != chain.walked || !isSubset(space.rowAxes, kept) || kept.size() != space.rowAxes.size() + 1)
+        return Status::unsupported("its sums of products are along different axes, or keep others than its rows");
+      // A part of such an axis would be a part of a product.
+      if (llvm::any_of(kept, [&](Axis axis) { return features.contains(axis); }))
+        return Status::unsupported("a result has an axis along which a product is summed up");
+    }
+    return checkBehindSums(chain);
+  }
+
+  /// What is made of complete sums does not walk along with them.
+  Status checkBehindSums(ContractionChain &chain) {
+    llvm::SmallPtrSet<Operation *, 16> behind;
+    for (Operation *op : ops) {
+      bool isBehind = llvm::any_of(op->getOperands(), [&](Value operand) {
+        return behind.contains(getViewSource(operand).getDefiningOp());
+      });
+      if (isBehind && (isa<ReduceOp>(op) || llvm::is_contained(space.getAxisSet(op->getResult(0)), chain.walked)))
+        return Status::unsupported("a sum of products is needed before it is complete");
+      auto reduce = dyn_cast<ReduceOp>(op);
+      if (isBehind || (reduce && llvm::is_contained(chain.sums, reduce)))
+        behind.insert(op);
+    }
+    for (Value output : outputs) {
+      AxisSet set = space.getAxisSet(output);
+      if (llvm::is_contained(set, chain.walked))
+        return Status::unsupported("a result has an element for each that is summed up");
+      if (!isSubset(space.rowAxes, set))
+        return Status::unsupported("its results do not share their rows");
+    }
+    return Status::ok();
+  }
+
   Status findRows() {
     if (space.reduces.size() > 2 && (space.attention = findAttention()))
       return findAttentionRows();
+    if (space.reduces.size() > 1 && (space.chain = findChain()))
+      return findChainRows();
     for (ReduceOp reduce : space.reduces) {
       AxisSet kept = space.getAxisSet(reduce);
       if (reduce == space.reduces.front())

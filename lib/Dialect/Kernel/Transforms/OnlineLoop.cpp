@@ -38,6 +38,8 @@ public:
 
 private:
   LogicalResult find();
+  LogicalResult findSums();
+  LogicalResult findSoftmax();
   LogicalResult findExponential(Operation *op);
   LogicalResult checkSum(Operation *op);
   LogicalResult refuse(Operation *op) {
@@ -53,6 +55,7 @@ private:
   Value keep(Value tile);
   Value emitExp(Value distance);
   void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
+  void emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
   void restoreEmptyRows(MutableArrayRef<Value> results);
   void replace(ValueRange results);
@@ -66,6 +69,7 @@ private:
   Location loc;
 
   SmallVector<Operation *> dependent;
+  /// Null where sums are of what hangs on no maximum.
   ReduceOp max;
   math::ExpOp exp;
   /// Sums and dots of what is linear in the exponentials.
@@ -115,6 +119,14 @@ LogicalResult OnlineLoop::checkSum(Operation *op) {
   return success();
 }
 
+/// Whether elements are combined along the axis.
+static bool combinesAlong(const Axes &axes, Operation *op, Axis axis) {
+  if (auto dot = dyn_cast<DotOp>(op))
+    return !axes.contains(dot.getResult(), axis);
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return reduce && !axes.contains(reduce.getResult(), axis);
+}
+
 LogicalResult OnlineLoop::find() {
   for (Operation *op : tileOps(scope))
     if (dependsOn(axes, op, axis))
@@ -122,7 +134,39 @@ LogicalResult OnlineLoop::find() {
   for (Operation *op : dependent)
     if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Combine::Max && !max)
       max = reduce;
-  if (!max || max.getDims().size() != 1 || axes.of(max.getInput(), max.getDims()[0]) != axis ||
+  if (failed(max ? findSoftmax() : findSums()))
+    return failure();
+  for (Operation *op : dependent)
+    for (Value operand : op->getOperands())
+      for (Operation *sum : sums)
+        if (operand == sum->getResult(0))
+          return op->emitOpError() << "needs a sum along axis " << name << " before that is complete";
+  return success();
+}
+
+/// Sums of what is computed element by element, and of nothing that was combined along the axis before.
+LogicalResult OnlineLoop::findSums() {
+  for (Operation *op : dependent) {
+    if (isa<StoreOp, scf::ForOp, ScanOp>(op))
+      return op->emitOpError() << "walks axis " << name << ", along which it combines nothing";
+    if (!combinesAlong(axes, op, axis))
+      continue;
+    auto dot = dyn_cast<DotOp>(op);
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (dot ? !isSplatOf(dot.getAcc(), 0) : reduce.getKind() != Combine::Add)
+      return op->emitOpError() << "walks axis " << name << ", but neither takes a maximum nor sums up from zero";
+    Type element = elementOf(op->getResult(0));
+    if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() < 32)
+      return op->emitOpError() << "sums up along axis " << name << " in a type in which pieces would not add up";
+    sums.push_back(op);
+  }
+  if (sums.empty())
+    return dependent.front()->emitOpError() << "walks axis " << name << ", along which nothing is summed up";
+  return success();
+}
+
+LogicalResult OnlineLoop::findSoftmax() {
+  if (max.getDims().size() != 1 || axes.of(max.getInput(), max.getDims()[0]) != axis ||
       !isa<FloatType>(elementOf(max.getResult())))
     return dependent.front()->emitOpError() << "walks axis " << name << ", along which no maximum is taken";
   for (Operation *op : dependent) {
@@ -154,11 +198,6 @@ LogicalResult OnlineLoop::find() {
   }
   if (!exp || sums.empty())
     return refuse(max);
-  for (Operation *op : dependent)
-    for (Value operand : op->getOperands())
-      for (Operation *sum : sums)
-        if (operand == sum->getResult(0))
-          return op->emitOpError() << "needs a sum along axis " << name << " before that is complete";
   wide = elementOf(exp.getResult());
   if (wide.getIntOrFloatBitWidth() < 32)
     wide = builder.getF32Type();
@@ -178,8 +217,11 @@ Value OnlineLoop::stage(Value tile) {
   if (type.getEncoding())
     return tile;
   auto memory = MemoryAttr::get(builder.getContext(), Space::Private);
-  return ConvertOp::create(builder, loc,
-                           RankedTensorType::get(type.getShape(), type.getElementType(), memory), tile);
+  auto staged = RankedTensorType::get(type.getShape(), type.getElementType(), memory);
+  // What is kept lies there already.
+  if (auto kept = tile.getDefiningOp<ConvertOp>(); kept && kept.getInput().getType() == staged)
+    return kept.getInput();
+  return ConvertOp::create(builder, loc, staged, tile);
 }
 
 /// The tile, computed here once.
@@ -283,6 +325,39 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
   }
 }
 
+/// The factor of a sum, computed once, unless it is read where it lies.
+static bool isRead(Value factor) {
+  while (auto transpose = factor.getDefiningOp<TransposeOp>())
+    factor = transpose.getInput();
+  return factor.getDefiningOp<LoadOp>();
+}
+
+/// The sums with the share of one piece.
+void OnlineLoop::emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results) {
+  IRMapping mapping;
+  results.assign(carried.begin(), carried.end());
+  for (Operation *op : dependent) {
+    Value result = op->getResult(0);
+    const size_t number = llvm::find(sums, op) - sums.begin();
+    if (number == sums.size()) {
+      Value copy = builder.clone(*op, mapping)->getResult(0);
+      // What several sums are made of.
+      if (isa<math::ExpOp>(op) && !result.hasOneUse())
+        mapping.map(result, keep(copy));
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      IRMapping operands(mapping);
+      operands.map(dot.getAcc(), carried[number]);
+      for (Value factor : {dot.getLhs(), dot.getRhs()})
+        if (Value inside = mapping.lookupOrNull(factor); inside && !isRead(factor))
+          operands.map(factor, stage(inside));
+      results[number] = builder.clone(*op, operands)->getResult(0);
+    } else {
+      Value here = builder.clone(*op, mapping)->getResult(0);
+      results[number] = arith::AddFOp::create(builder, loc, carried[number], here);
+    }
+  }
+}
+
 FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t step,
                                            ValueRange carried) {
   Value low = arith::ConstantIndexOp::create(builder, loc, from);
@@ -292,17 +367,17 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(loop.getBody());
   SmallVector<Value> results;
-  emitPiece(SmallVector<Value>(loop.getRegionIterArgs()), results);
+  SmallVector<Value> inside(loop.getRegionIterArgs());
+  max ? emitPiece(inside, results) : emitPlainPiece(inside, results);
   scf::YieldOp::create(builder, loc, results);
-  FailureOr<Axes> inside = Axes::compute(loop);
-  FailureOr<Axis> insideAxis =
-      failed(inside) ? FailureOr<Axis>(failure()) : inside->find(name, loop);
-  if (failed(insideAxis))
+  FailureOr<Axes> own = Axes::compute(loop);
+  FailureOr<Axis> ownAxis = failed(own) ? FailureOr<Axis>(failure()) : own->find(name, loop);
+  if (failed(ownAxis))
     return failure();
   SmallVector<Operation *> ops;
   for (Operation &op : loop.getBody()->without_terminator())
     ops.push_back(&op);
-  resizeTiles(ops, *inside, *insideAxis, step, loop.getInductionVar(), true, /*always=*/true);
+  resizeTiles(ops, *own, *ownAxis, step, loop.getInductionVar(), true, /*always=*/true);
   return loop;
 }
 
@@ -310,7 +385,8 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
 /// may stand before them.
 void OnlineLoop::replace(ValueRange results) {
   llvm::DenseSet<Value> late;
-  late.insert(max.getResult());
+  if (max)
+    late.insert(max.getResult());
   for (Operation *sum : sums)
     late.insert(sum->getResult(0));
   Operation *end = results.back().getDefiningOp();
@@ -323,8 +399,9 @@ void OnlineLoop::replace(ValueRange results) {
     }
   for (Operation *op : llvm::reverse(moved))
     op->moveAfter(end);
-  max.getResult().replaceAllUsesWith(results.front());
-  for (auto [sum, result] : llvm::zip_equal(sums, results.drop_front()))
+  if (max)
+    max.getResult().replaceAllUsesWith(results.front());
+  for (auto [sum, result] : llvm::zip_equal(sums, results.take_back(sums.size())))
     sum->getResult(0).replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(dependent))
     op->erase();
@@ -351,7 +428,8 @@ LogicalResult OnlineLoop::run() {
   stageBefore();
   builder.setInsertionPointAfter(dependent.back());
   SmallVector<Value> carried;
-  carried.push_back(splat(typeOf(max.getResult()), -std::numeric_limits<double>::infinity()));
+  if (max)
+    carried.push_back(splat(typeOf(max.getResult()), -std::numeric_limits<double>::infinity()));
   for (Operation *sum : sums)
     carried.push_back(splat(typeOf(sum->getResult(0)), 0));
   int64_t extent = axes.extent(axis), whole = extent - extent % tile;
@@ -361,7 +439,8 @@ LogicalResult OnlineLoop::run() {
   if (failed(loop))
     return failure();
   SmallVector<Value> results(loop->getResults());
-  restoreEmptyRows(results);
+  if (max)
+    restoreEmptyRows(results);
   replace(results);
   return success();
 }

@@ -26,7 +26,7 @@ void resizeTiles(llvm::ArrayRef<mlir::Operation *> ops, const Axes &axes, Axis a
 void swapFactors(DotOp dot);
 
 /// Makes a loop of what depends on `axis` in a scope (OnlineStepAttr). An error where the axis is not
-/// that of a softmax whose exponentials are only summed up.
+/// that of a softmax whose exponentials are only summed up, nor one along which all is summed up that has it.
 mlir::LogicalResult walkOnline(mlir::Block &scope, const Axes &axes, Axis axis,
                                mlir::StringAttr name, int64_t tile);
 

@@ -17,6 +17,19 @@ using Axis = int;
 /// A set of axes, increasing.
 using AxisSet = llvm::SmallVector<Axis>;
 
+/// Sums of products with what is computed from other sums of products, as the gradients of an attention
+/// are:
+///
+///     inner = reduce add (mul a b)     along features; has the row axes and the walked one
+///     w     = f(inner, ...)            element-wise
+///     sum   = reduce add (mul w c)     along the walked axis; has the row axes and one of c's
+///
+/// A kernel walks the axis once for all sums, so that nothing with it is stored.
+struct ContractionChain {
+  llvm::SmallVector<ReduceOp> inner, sums;
+  Axis walked;
+};
+
 /// The axes along which a set of ops computes. Every dimension of every computed value is walked by
 /// one axis, except those of extent 1, which none walks; dimensions that an op ties together
 /// (element-wise operands and result, the kept dimensions of a reduce, the dimensions behind a
@@ -25,7 +38,7 @@ using AxisSet = llvm::SmallVector<Axis>;
 ///
 /// The **row axes** are those that the results of all reduces have; without a reduce, those of the
 /// values that leave the set. A kernel runs once per point of the row axes. The two contractions of an
-/// attention have another axis each beside those of its softmax.
+/// attention have another axis each beside those of its softmax, and those of a chain beside its rows.
 class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;
@@ -46,10 +59,12 @@ public:
   llvm::ArrayRef<Axis> getOperandAxes(ReduceOp op) const { return operandAxes.find(op)->second; }
   const AxisSet &getRowAxes() const { return rowAxes; }
   llvm::ArrayRef<ReduceOp> getReduces() const { return reduces; }
-  /// A contraction among the reduces. Null where there is none, and in an attention.
+  /// A contraction among the reduces. Null where there is none, in an attention and in a chain.
   ReduceOp getContraction() const { return contraction; }
   /// The attention whose reduces these are, if they are. The row axes are those of its softmax.
   const std::optional<Attention> &getAttention() const { return attention; }
+  /// The chain of contractions that the reduces are, if they are.
+  const std::optional<ContractionChain> &getChain() const { return chain; }
 
   /// The axes of a computed value as a set.
   AxisSet getAxisSet(mlir::Value value) const;
@@ -64,6 +79,7 @@ private:
   llvm::SmallVector<ReduceOp> reduces;
   ReduceOp contraction;
   std::optional<Attention> attention;
+  std::optional<ContractionChain> chain;
   AxisSet rowAxes;
 };
 

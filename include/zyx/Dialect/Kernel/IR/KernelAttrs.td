@@ -216,7 +216,7 @@ def Kernel_SwapStepAttr : Kernel_Attr<"SwapStep", "swap_step"> {
   let assemblyFormat = "";
 }
 def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
-  let summary = "Walk the axis of a softmax in pieces of `tile` elements, in one pass";
+  let summary = "Walk the axis of a softmax, or of sums, in pieces of `tile` elements, in one pass";
   let description = [{
     The axis is one along which the kernel takes a maximum, the exponentials of the differences from
     it, and sums and dots that are linear in these. It becomes a loop that carries the maximum so far
@@ -224,6 +224,9 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
     the difference before they go on. What does not walk the axis and is read in each piece by a dot is
     put into private memory before the loop. A row of nothing but minus infinity gives 0 / 0, as without
     the step.
+
+    Where the kernel takes no maximum along the axis, the loop carries sums and dots of floats, from zero, of
+    anything that is computed without them.
   }];
   let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
   let assemblyFormat = "`<` $axis `,` $tile `>`";
