@@ -96,6 +96,14 @@ typedef struct zyx_compiler_compile_args {
   /* The instruction set of code for "cpu", by the name of its record: "x86-64", "x86-64-v3", ... NULL
    * and "native" are all that this machine has. */
   const char *isa;
+  /* Schedules that were measured to be the best: for each kernel a line of its key, a space, and the text of the
+   * choice (zyx_compiler_result_choice). What a kernel does not list is ignored with a remark. NULL is none. */
+  const char *measured;
+  /* Unless 0, nothing is compiled: the result has at most so many choices of each kernel. */
+  uint64_t list_choices;
+  /* Unless NULL or "", the key of a kernel, of which alone the artifact is: its inputs are what its first launch
+   * reads, its outputs what that writes. */
+  const char *only_kernel;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */
@@ -140,6 +148,21 @@ ZYX_COMPILER_API size_t zyx_compiler_result_num_spans(const zyx_compiler_result 
 /* 0 where the index is out of range. */
 ZYX_COMPILER_API int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
                                               zyx_compiler_span *span);
+
+/* A schedule that a kernel may have. Those of a kernel follow each other, the one that it gets without measuring first. */
+typedef struct zyx_compiler_choice {
+  size_t struct_size;
+  /* What the kernel is known by, whatever program it is in, and its name in this one. */
+  const char *key;
+  const char *kernel;
+  const char *text;
+  /* Estimated cycles; 0 where nothing estimates them. */
+  double cost;
+} zyx_compiler_choice;
+ZYX_COMPILER_API size_t zyx_compiler_result_num_choices(const zyx_compiler_result *result);
+/* 0 where the index is out of range. */
+ZYX_COMPILER_API int zyx_compiler_result_choice(const zyx_compiler_result *result, size_t index,
+                                                zyx_compiler_choice *choice);
 
 /* The whole of the program zyx-compiler-worker: answers one request on the standard input, and
  * returns the exit code. */

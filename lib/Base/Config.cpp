@@ -39,6 +39,7 @@ constexpr Key keys[] = {
     {"cache_size", &Config::cacheSize},
     {"debug", &Config::debug},
     {"implicit_copies", &Config::implicitCopies},
+    {"tune", &Config::tune},
 };
 /// Of the environment only.
 constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_CUDA_DRIVER", "ZYX_PEERS",

@@ -4,11 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/Processors.h"
 
+#include "zyx/Base/SystemFile.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <fcntl.h>
 #include <sched.h>
 #include <string_view>
 #include <sys/syscall.h>
@@ -19,26 +19,6 @@
 using namespace zyx;
 
 namespace {
-
-/// What a small file of the kernel says; empty where there is none. Such files have no size.
-std::string readText(const std::string &path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return "";
-  constexpr size_t limit = 1 << 20;
-  std::string text;
-  char piece[4096];
-  while (text.size() < limit) {
-    const ssize_t got = ::read(descriptor, piece, sizeof(piece));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      break;
-    text.append(piece, static_cast<size_t>(got));
-  }
-  ::close(descriptor);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -80,8 +60,8 @@ std::string groupOf(const std::string &groups, bool unified) {
 
 /// Lines are "id parent device shown mount options [tags] - type source options" (proc(5)).
 std::vector<Hierarchy> readHierarchies(const std::string &root) {
-  const std::string groups = readText(root + "/proc/self/cgroup"),
-                    mounts = readText(root + "/proc/self/mountinfo");
+  const std::string groups = readSystemFile(root + "/proc/self/cgroup"),
+                    mounts = readSystemFile(root + "/proc/self/mountinfo");
   std::vector<Hierarchy> found;
   for (std::string_view line : split(mounts, '\n')) {
     const size_t dash = line.find(" - ");
@@ -104,15 +84,15 @@ std::vector<Hierarchy> readHierarchies(const std::string &root) {
 unsigned limitOf(const std::string &folder, bool isUnified) {
   long quota = 0, period = 0;
   if (isUnified) {
-    const std::string text = readText(folder + "/cpu.max");
+    const std::string text = readSystemFile(folder + "/cpu.max");
     const std::vector<std::string_view> words = split(text, ' ');
     if (words.size() == 2) {
       quota = toNumber(words[0]);
       period = toNumber(words[1]);
     }
   } else {
-    quota = toNumber(readText(folder + "/cpu.cfs_quota_us"));
-    period = toNumber(readText(folder + "/cpu.cfs_period_us"));
+    quota = toNumber(readSystemFile(folder + "/cpu.cfs_quota_us"));
+    period = toNumber(readSystemFile(folder + "/cpu.cfs_period_us"));
   }
   // No quota is "max" or -1.
   if (quota <= 0 || period <= 0)
@@ -155,6 +135,21 @@ unsigned zyx::usableProcessors(const std::string &root) {
   // Reading it takes some hundred microseconds.
   static const unsigned ownLimit = readLimit("");
   return std::min(processors, root.empty() ? ownLimit : readLimit(root));
+}
+
+std::string zyx::processorName() {
+  const std::string text = readSystemFile("/proc/cpuinfo");
+  // Of x86, and of ARM, where numbers stand for the maker and the model.
+  std::string name;
+  for (std::string_view line : split(text, '\n')) {
+    // Each processor has a paragraph.
+    if (line.empty())
+      break;
+    for (std::string_view key : {"model name", "CPU implementer", "CPU part"})
+      if (const size_t colon = line.find(": "); line.starts_with(key) && colon != std::string_view::npos)
+        name += (name.empty() ? "" : " ") + std::string(line.substr(colon + 2));
+  }
+  return name.empty() ? "processor" : name;
 }
 
 bool zyx::grantsMatrixTiles() {

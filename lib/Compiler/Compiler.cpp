@@ -12,6 +12,7 @@
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Schedule/Choices.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Remarks.h"
@@ -169,6 +170,9 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
   options.scheduleSeed = args.schedule_seed;
+  options.measured = args.measured ? args.measured : "";
+  options.listChoices = static_cast<unsigned>(std::min<uint64_t>(args.list_choices, schedule::mostChoices));
+  options.onlyKernel = args.only_kernel ? args.only_kernel : "";
   if (args.progress)
     options.progress = [&args](std::string_view stage, size_t done, size_t total) {
       args.progress(args.progress_context, std::string(stage).c_str(), done, total);
@@ -209,6 +213,15 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
     result.output = toBytes(text);
     return Status::ok();
   }
+  if (options.listChoices) {
+    ZYX_ASSIGN_OR_RETURN(std::vector<pipelines::KernelChoices> kernels,
+                         pipelines::listChoices(*module, options, result.stages));
+    result.numKernels = kernels.size();
+    for (const pipelines::KernelChoices &kernel : kernels)
+      for (const auto &[text, cost] : kernel.choices)
+        result.choices.push_back({kernel.key, kernel.kernel, text, cost});
+    return Status::ok();
+  }
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                        pipelines::compile(*module, options, result.stages));
   result.numKernels = artifact.kernels.size();
@@ -235,6 +248,7 @@ zyx_compiler_result *run(const Args *args, Status (*body)(const Args &, zyx_comp
   if (!result->status.isOk()) {
     result->graphs.clear();
     result->output.clear();
+    result->choices.clear();
   }
   return result;
 }
@@ -305,6 +319,21 @@ int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
   zyx_compiler_span value = {span->struct_size, of.name.c_str(), of.detail.c_str(), of.begin,
                              of.nanoseconds};
   std::memcpy(span, &value, std::min(span->struct_size, sizeof(value)));
+  return 1;
+}
+
+size_t zyx_compiler_result_num_choices(const zyx_compiler_result *result) {
+  return result->choices.size();
+}
+
+int zyx_compiler_result_choice(const zyx_compiler_result *result, size_t index,
+                               zyx_compiler_choice *choice) {
+  if (!choice || index >= result->choices.size())
+    return 0;
+  const auto &of = result->choices[index];
+  zyx_compiler_choice value = {choice->struct_size, of.key.c_str(), of.kernel.c_str(), of.text.c_str(),
+                               of.cost};
+  std::memcpy(choice, &value, std::min(choice->struct_size, sizeof(value)));
   return 1;
 }
 

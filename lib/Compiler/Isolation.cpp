@@ -26,7 +26,7 @@ namespace {
 
 // A request: "ZYXQ", u32 version, u64 bytes of memory, u64 seconds, u8 kind, its arguments.
 // An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result.
-constexpr uint32_t requestMagic = 0x5158595a, protocolVersion = 2;
+constexpr uint32_t requestMagic = 0x5158595a, protocolVersion = 3;
 constexpr Envelope answerEnvelope{"ZYXR", protocolVersion, Envelope::Checksum::Bits64};
 enum class Kind : uint8_t { Parse = 0, Compile = 1 };
 
@@ -41,7 +41,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 104,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 128,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -119,6 +119,13 @@ Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result)
     span.nanoseconds = from.u64("time of a span");
   }
   result.remarks = from.string("remarks");
+  result.choices.resize(from.count("choices", 32));
+  for (zyx_compiler_result::Choice &choice : result.choices) {
+    choice.key = from.string("key of a kernel");
+    choice.kernel = from.string("kernel");
+    choice.text = from.string("choice");
+    choice.cost = from.f64("cost of a choice");
+  }
   ZYX_RETURN_IF_ERROR(from.status());
   return code == 0 ? Status::ok() : Status(static_cast<ErrorCode>(code), std::move(message));
 }
@@ -219,6 +226,10 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind) {
   args.trace = from.u8("trace");
   std::string isa = from.string("isa");
   args.isa = isa.c_str();
+  std::string measured = from.string("measured"), onlyKernel = from.string("only_kernel");
+  args.measured = measured.c_str();
+  args.only_kernel = onlyKernel.c_str();
+  args.list_choices = from.u64("list_choices");
   return from.status() ? zyx_compiler_compile(&args) : nullptr;
 }
 
@@ -244,6 +255,13 @@ std::vector<std::byte> encode(const zyx_compiler_result &result) {
     body.u64(span.nanoseconds);
   }
   body.string(result.remarks);
+  body.u64(result.choices.size());
+  for (const zyx_compiler_result::Choice &choice : result.choices) {
+    body.string(choice.key);
+    body.string(choice.kernel);
+    body.string(choice.text);
+    body.f64(choice.cost);
+  }
   return answerEnvelope.seal(body.view());
 }
 
@@ -286,6 +304,9 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.u64(args.schedule_seed);
   arguments.u8(args.trace != 0);
   arguments.string(args.isa ? args.isa : "native");
+  arguments.string(args.measured ? args.measured : "");
+  arguments.string(args.only_kernel ? args.only_kernel : "");
+  arguments.u64(args.list_choices);
   return call(*args.isolation, Kind::Compile, name, arguments.view(), result);
 }
 

@@ -18,6 +18,11 @@ struct zyx_compiler_result {
   std::vector<zyx::pipelines::Stage> stages;
   std::vector<zyx::Span> spans;
   std::string remarks;
+  struct Choice {
+    std::string key, kernel, text;
+    double cost = 0;
+  };
+  std::vector<Choice> choices;
 };
 
 /// Calls of the compiler in a child process: bytes in, a result out.

@@ -7,6 +7,7 @@
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Schedule/Choices.h"
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/NVVM/NVVM.h"
 #include "zyx/Target/Text/C.h"
@@ -296,6 +297,25 @@ Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Option
   if (options.trace)
     options.trace->add({"compiler", "artifact", "", begin, stages.back().nanoseconds});
   return made;
+}
+
+Result<std::vector<KernelChoices>> zyx::pipelines::listChoices(ModuleOp module, const Options &options,
+                                                               std::vector<Stage> &stages) {
+  ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
+  std::vector<KernelChoices> listed;
+  for (auto func : module.getOps<kernel::FuncOp>()) {
+    auto key = func->getAttrOfType<StringAttr>(schedule::keyAttr);
+    // One that came with a schedule has no other.
+    if (!key)
+      continue;
+    KernelChoices &kernel = listed.emplace_back();
+    kernel.key = key.str();
+    kernel.kernel = func.getName().str();
+    auto costs = func->getAttrOfType<ArrayAttr>(schedule::costsAttr).getAsValueRange<FloatAttr>();
+    for (auto [text, cost] : llvm::zip(func->getAttrOfType<ArrayAttr>(schedule::choicesAttr).getAsValueRange<StringAttr>(), costs))
+      kernel.choices.push_back({text.str(), cost.convertToDouble()});
+  }
+  return listed;
 }
 
 Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options &options,

@@ -5,6 +5,7 @@
 // The compiler on one page: its phases in order, a line per pass.
 //===----------------------------------------------------------------------===//
 #include "zyx/Pipelines/Pipelines.h"
+#include "OnlyKernel.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
@@ -61,14 +62,29 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
 }
 
+/// Goes on with one kernel alone, once its factors lie as tensor cores read them.
+struct KeepKernelPass : PassWrapper<KeepKernelPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepKernelPass)
+  explicit KeepKernelPass(std::string key) : key(std::move(key)) {}
+  void runOnOperation() override {
+    if (Status kept = keepOnlyKernel(getOperation(), key); !kept.isOk()) {
+      getOperation().emitError() << kept.message();
+      signalPassFailure();
+    }
+  }
+  const std::string key;
+};
+
 /// kernel.func -> the same with a schedule for the target.
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
   else if (options.optimise) {
     if (options.target.hasTensorTiles)
-      passes.addPass(schedule::createLayOutFactorsPass());
-    passes.addPass(schedule::createChooseSchedulePass({options.target.name}));
+      passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));
+    if (!options.onlyKernel.empty())
+      passes.addPass(std::make_unique<KeepKernelPass>(options.onlyKernel));
+    passes.addPass(schedule::createChooseSchedulePass({options.target.name, options.measured, options.listChoices}));
     if (!options.target.isGpu())
       passes.addPass(schedule::createPackWeightsPass());
   }

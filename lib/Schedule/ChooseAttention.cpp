@@ -20,7 +20,7 @@ static constexpr int64_t panel = 64, elementBytes = 2;
 static constexpr int64_t mostStages = 4;
 
 /// Says why there are no tensor cores for a kernel.
-static TensorStepAttr refuse(FuncOp func, StringRef reason) {
+static SmallVector<TensorChoice> refuse(FuncOp func, StringRef reason) {
   remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
       << func.getName() << " is not multiplied by tensor cores: " << reason;
   return {};
@@ -31,7 +31,13 @@ static int64_t batchesTogether(int64_t bytes, const target::TargetInfo &target) 
   return std::max<int64_t>(1, target.l2Bytes / 2 / bytes);
 }
 
-TensorStepAttr chooseAttentionStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+/// Whether registers hold what a thread has of a block: scores in f32, weights in 16 bits, and its results. Of two groups
+/// of 64 rows each has 240 registers, of three 160, and some forty of them are something else's.
+static bool fits(int64_t rows, int64_t keys, int64_t width) {
+  return keys / 2 + keys / 4 + width / 2 <= (rows > 128 ? 120 : 200);
+}
+
+SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
   std::string reason;
   std::optional<TensorAttention> found = matchTensorAttention(func, axes, reason);
   if (!found)
@@ -41,24 +47,34 @@ TensorStepAttr chooseAttentionStep(FuncOp func, const Axes &axes, const target::
   // Rows of results, scores and weights of a block are in registers: three groups have fewer of these than two, and a mask
   // takes some.
   const bool isMasked = !found->bounds.empty() || found->readsPlaces;
-  const int64_t most = depth <= 64 && width <= 64 && !isMasked ? 192 : 128;
-  const int64_t rows = std::min<int64_t>(most, llvm::alignTo(queries, 64));
+  const int64_t mostRows = std::min<int64_t>(depth <= 64 && width <= 64 && !isMasked ? 192 : 128, llvm::alignTo(queries, 64));
   int64_t keys = width > 192 && isMasked ? 48 : width <= 128 && depth <= 128 && !found->readsMasks ? 128 : 64;
   // The loop behind the first block would be straight code, of which more is in registers at a time.
   if (keys >= 64 && llvm::divideCeil(all, keys) == 2)
     keys /= 2;
-  // Wide results leave from where queries came in.
-  const int64_t others = rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
-  const int64_t stage = keys * (depth + width) * elementBytes, barriers = 1024;
-  const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
   const int64_t group = batchesTogether(all * (depth + width) * elementBytes, target);
-  return TensorStepAttr::get(func.getContext(), rows, keys, panel, stages, group, /*split=*/1, /*tf32=*/false);
+  SmallVector<TensorChoice> choices;
+  auto add = [&](int64_t rows, int64_t columns) {
+    // Wide results leave from where queries came in.
+    const int64_t others = rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
+    const int64_t stage = columns * (depth + width) * elementBytes, barriers = 1024;
+    const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
+    if (choices.size() < most && (choices.empty() || stages >= 2))
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false)});
+  };
+  add(mostRows, keys);
+  // Nothing estimates these; measuring can tell.
+  for (int64_t rows = mostRows; rows >= 64; rows -= 64)
+    for (int64_t columns : {keys, keys / 2, keys + 16, keys + 32, keys + 48})
+      if ((rows != mostRows || columns != keys) && columns % 16 == 0 && columns >= 32 && fits(rows, columns, width))
+        add(rows, columns);
+  return choices;
 }
 
 /// Registers that a thread of two groups has, and those that it needs for addresses and what it computes with.
 static constexpr int64_t mostRegisters = 240, otherRegisters = 16;
 
-TensorStepAttr chooseChainStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
   std::string reason;
   std::optional<TensorChain> found = matchTensorChain(func, axes, reason);
   if (!found)
@@ -74,6 +90,7 @@ TensorStepAttr chooseChainStep(FuncOp func, const Axes &axes, const target::Targ
     sums += llvm::alignTo(outer.width, panel);
   const int64_t rows = std::min<int64_t>(128, llvm::alignTo(axes.extent(found->rows), 64)), barriers = 1024;
   const int64_t inner = found->inner.size(), outer = found->outer.size();
+  SmallVector<TensorChoice> choices;
   for (int64_t columns : {128, 64, 32}) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
@@ -83,9 +100,11 @@ TensorStepAttr chooseChainStep(FuncOp func, const Axes &axes, const target::Targ
     if (registers > mostRegisters || stages < 3)
       continue;
     const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
-    return TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false);
+    // The widest one is best; nothing estimates by how much.
+    if (choices.size() < most)
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false)});
   }
-  return refuse(func, "its rows and blocks need more registers or shared memory than there are");
+  return choices.empty() ? refuse(func, "its rows and blocks need more registers or shared memory than there are") : choices;
 }
 
 } // namespace zyx::schedule

@@ -10,6 +10,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
+#include <tuple>
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -93,23 +94,29 @@ double costOf(int64_t m, int64_t across, int64_t rows, int64_t vectors) {
          tile(lastRows, lastVectors);
 }
 
-/// The tile, in rows and vectors, that costs least. Sums take three quarters of the registers at most: the rest is
-/// one row of the right factor and two elements of the left one.
-std::pair<int64_t, int64_t> chooseTile(int64_t m, int64_t across, int64_t registers) {
-  std::pair<int64_t, int64_t> best = {1, 1};
-  double least = 0;
+/// In rows and vectors, and what a step of the contraction costs with it.
+struct RegisterTile {
+  int64_t rows, vectors;
+  double cost;
+};
+
+/// Tiles, the one that costs least first. Sums take three quarters of the registers at most: the rest is one row of the
+/// right factor and two elements of the left one.
+SmallVector<RegisterTile> rankTiles(int64_t m, int64_t across, int64_t registers) {
+  SmallVector<RegisterTile> tiles;
   for (int64_t vectors = 1; vectors <= std::min(across, registers / 2); ++vectors) {
     int64_t sums = std::min(registers * 3 / 4, registers - vectors - 2);
     int64_t most = std::clamp<int64_t>(sums / vectors, 1, m);
     // Tiles of equal height rather than a low one at the end.
     int64_t rows = llvm::divideCeil(m, llvm::divideCeil(m, most));
-    double cost = costOf(m, across, rows, vectors);
-    if (least == 0 || cost < least) {
-      least = cost;
-      best = {rows, vectors};
-    }
+    tiles.push_back({rows, vectors, costOf(m, across, rows, vectors)});
   }
-  return best;
+  if (tiles.empty())
+    tiles.push_back({1, 1, 0});
+  llvm::sort(tiles, [](const RegisterTile &a, const RegisterTile &b) {
+    return std::tie(a.cost, a.vectors) < std::tie(b.cost, b.vectors);
+  });
+  return tiles;
 }
 
 /// Pieces of `extent` of one size: a multiple of `unit` with less in the last one, or where all are equal one of
@@ -236,16 +243,15 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   return facts;
 }
 
-DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
-  if (std::optional<DotPlan> plan = planMatrixUnit(facts, target))
-    return *plan;
+/// With such tiles; `packRhs` stands in for the rule about packing the right factor, where either is possible.
+static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const DotFacts &facts,
+                        const target::TargetInfo &target) {
   DotPlan plan{};
   int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);
 
-  auto [rows, vectors] = chooseTile(m, llvm::divideCeil(n, lanes), registers);
-  plan.rows = rows;
-  plan.columns = vectors * lanes;
+  plan.rows = tile.rows;
+  plan.columns = tile.vectors * lanes;
   // Both factors along k, and few rows: vectors along k, and no transposition.
   plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsComputed &&
                     m <= mostRowsAlongDepth && k >= 2 * lanes;
@@ -262,6 +268,8 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   plan.packRhs = !plan.alongDepth &&
                  (!facts.rhsAlongColumns || facts.rhsWindow || (tilesDown > 1 && facts.rhsComputed) ||
                   (m >= enoughRows && !rhsIsNear));
+  if (packRhs && !plan.alongDepth && facts.rhsAlongColumns && !facts.rhsWindow)
+    plan.packRhs = *packRhs;
   plan.depth = k;
   if (plan.packRhs || rhsIsNear) {
     // A tile's rows of the left factor stay in the first cache while panels of the right one pass by.
@@ -341,6 +349,29 @@ DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target) {
   plan.packLhs &= rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
                   rowBytes * lanes <= target.privateBytes / 8;
   return plan;
+}
+
+SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo &target, unsigned most) {
+  SmallVector<DotChoice> choices;
+  auto add = [&](DotPlan plan, double cost) {
+    if (choices.size() < most && llvm::none_of(choices, [&](const DotChoice &known) { return known.plan == plan; }))
+      choices.push_back({plan, cost});
+  };
+  if (std::optional<DotPlan> plan = planMatrixUnit(facts, target)) {
+    add(*plan, 0);
+    return choices;
+  }
+  const int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
+  const int64_t m = std::max<int64_t>(facts.m, 1), across = llvm::divideCeil(std::max<int64_t>(facts.n, 1), lanes);
+  const SmallVector<RegisterTile> tiles = rankTiles(m, across, registers);
+  const double steps = static_cast<double>(facts.k) * static_cast<double>(facts.batches);
+  add(planWith(tiles.front(), std::nullopt, facts, target), tiles.front().cost * steps);
+  // Packed or not: nothing estimates the other way.
+  for (bool packRhs : {true, false})
+    add(planWith(tiles.front(), packRhs, facts, target), 0);
+  for (RegisterTile tile : ArrayRef(tiles).drop_front())
+    add(planWith(tile, std::nullopt, facts, target), tile.cost * steps);
+  return choices;
 }
 
 } // namespace zyx::schedule

@@ -43,10 +43,18 @@ struct DotPlan {
   int64_t programRows, programColumns;
   int64_t rows, columns, rowBlock, depth;
   bool packLhs, packRhs, alongDepth, narrow;
+  bool operator==(const DotPlan &) const = default;
 };
 
-/// Chooses by the registers, the caches and the cores of a processor with vectors; docs/cpu.md has the rules.
-DotPlan planDot(const DotFacts &facts, const target::TargetInfo &target);
+/// A plan, and the cycles of one core that its products are estimated to take; 0 where nothing estimates them.
+struct DotChoice {
+  DotPlan plan;
+  double cost = 0;
+};
+
+/// Chooses by the registers, the caches and the cores of a processor with vectors, the best one first, and at most
+/// `most`; docs/cpu.md has the rules.
+llvm::SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo &target, unsigned most);
 
 /// Reads the facts off a kernel.
 DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);

@@ -9,6 +9,7 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
@@ -22,6 +23,7 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using zyx::schedule::Choice;
 using zyx::target::TargetInfo;
 
 namespace {
@@ -49,6 +51,8 @@ constexpr int64_t rowElements = 1024;
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
 /// On a GPU, vectors that each thread of a row has before there are more threads, and how many there are.
 constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
+/// Those of a row that is read once, where there are enough rows: reads of several are in flight.
+constexpr int64_t vectorsReadOnce = 4;
 /// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have that
 /// many registers. Twice as many elements are possible.
 constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
@@ -87,7 +91,8 @@ class Chooser {
 public:
   Chooser(FuncOp func, const Axes &axes, const TargetInfo &target) : func(func), axes(axes), target(target) {}
 
-  ScheduleAttr choose() {
+  /// The best one first, at most `most`.
+  SmallVector<Choice> choose(unsigned most) {
     func.walk([&](Operation *op) {
       if (auto store = dyn_cast<StoreOp>(op))
         stores.push_back(store);
@@ -98,19 +103,23 @@ public:
       combines |= isa<ReduceOp, ScanOp>(op);
     });
     if (stores.empty())
-      return ScheduleAttr::get(func.getContext(), steps);
-    if (target.hasTensorTiles)
-      if (TensorStepAttr step = zyx::schedule::chooseTensorStep(func, axes, target))
-        return ScheduleAttr::get(func.getContext(), {step});
+      return {takeSteps()};
+    if (target.hasTensorTiles) {
+      SmallVector<Choice> choices;
+      for (const zyx::schedule::TensorChoice &tensor : zyx::schedule::chooseTensorSteps(func, axes, target, most))
+        choices.push_back({ScheduleAttr::get(func.getContext(), {tensor.step}), 0, 0, tensor.cost});
+      if (!choices.empty())
+        return choices;
+    }
     if (chooseAttention())
-      return ScheduleAttr::get(func.getContext(), steps);
+      return {takeSteps()};
     steps.clear();
     if (chooseChain())
-      return ScheduleAttr::get(func.getContext(), steps);
+      return {takeSteps()};
     steps.clear();
     if (dots.size() == 1 && !combines)
-      chooseDot(dots.front());
-    else if (combines || !dots.empty()) {
+      return chooseDot(dots.front(), most);
+    if (combines || !dots.empty()) {
       chooseRows();
       chooseThreadsOfRows();
     } else
@@ -122,10 +131,38 @@ public:
       read += bytesRead(load);
     if (dots.empty() && target.vectorBytes != 0 && !target.isGpu() && std::max(read, written) >= streamBytes)
       steps.push_back(StreamStepAttr::get(func.getContext()));
-    return ScheduleAttr::get(func.getContext(), steps);
+    return withOtherThreads(takeSteps(), most);
   }
 
 private:
+  /// A choice of what was found, with the threads that the kernel was given.
+  Choice takeSteps() {
+    Choice choice{ScheduleAttr::get(func.getContext(), steps), static_cast<int64_t>(func.getThreads().value_or(0)),
+                  static_cast<int64_t>(func.getCluster().value_or(0))};
+    steps.clear();
+    func.removeThreadsAttr();
+    func.removeClusterAttr();
+    return choice;
+  }
+
+  /// Beside a choice, the same with half and twice as many threads for a row, and workgroups.
+  SmallVector<Choice> withOtherThreads(const Choice &choice, unsigned most) {
+    SmallVector<Choice> choices = {choice};
+    auto add = [&](int64_t threads, int64_t cluster) {
+      if (choices.size() < most && threads % target.warpSize == 0 && threads >= fewestThreads &&
+          threads <= mostKeepingThreads && cluster <= target.clusterSize)
+        choices.push_back({choice.schedule, threads, cluster > 1 ? cluster : 0});
+    };
+    if (choice.threads == 0)
+      return choices;
+    for (int64_t threads : {choice.threads / 2, 2 * choice.threads})
+      add(threads, choice.cluster);
+    if (choice.cluster > 1)
+      for (int64_t cluster : {choice.cluster / 2, 2 * choice.cluster})
+        add(choice.threads, cluster);
+    return choices;
+  }
+
   /// Axes that every store has and nothing combines, in the order of the first store.
   SmallVector<Axis> parallelAxes() {
     SmallVector<Axis> result;
@@ -156,16 +193,18 @@ private:
   }
   StringAttr nameOf(Axis axis) { return StringAttr::get(func.getContext(), *axes.name(axis)); }
 
-  void chooseDot(DotOp dot) {
+  SmallVector<Choice> chooseDot(DotOp dot, unsigned most) {
     unsigned rank = cast<RankedTensorType>(dot.getType()).getRank();
     Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
     bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
-    if (target.isGpu())
-      return chooseThreads(dot, parallel, m, n);
-    if (target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
-      return chooseBlocks(dot, parallel, m, n);
+    if (!target.isGpu() && target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
+      return chooseBlocks(dot, parallel, m, n, most);
+    if (target.isGpu()) {
+      chooseThreads(dot, parallel, m, n);
+      return {takeSteps()};
+    }
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
     int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
     int64_t vectors = llvm::divideCeil(panel, lanes);
@@ -180,13 +219,14 @@ private:
         grid(axis, 1);
     }
     if (!mParallel || !nParallel)
-      return;
+      return {takeSteps()};
     // A panel is read once per block of rows; copied into one piece it stays in the cache.
     int64_t panelBytes = axes.extent(k) * llvm::alignTo(panel, lanes) * bytesOf(dot.getRhs());
     if (axes.extent(m) >= 4 * rows && panelBytes <= target.privateBytes / 2)
       steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
     if (axes.extent(m) > rows)
       steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
+    return {takeSteps()};
   }
 
   /// Where each thread is a program.
@@ -196,16 +236,21 @@ private:
   }
 
   /// On a processor with vectors.
-  void chooseBlocks(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
+  SmallVector<Choice> chooseBlocks(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n, unsigned most) {
     zyx::schedule::DotFacts facts = zyx::schedule::describeDot(dot, stores, axes);
     facts.cutRows = llvm::is_contained(parallel, m);
     facts.cutColumns = llvm::is_contained(parallel, n);
-    zyx::schedule::DotPlan plan = zyx::schedule::planDot(facts, target);
-    for (Axis axis : parallel)
-      grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
-    auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
-                                      plan.packLhs, plan.packRhs, plan.alongDepth, plan.narrow);
-    steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
+    SmallVector<Choice> choices;
+    for (const auto &[plan, cost] : zyx::schedule::planDots(facts, target, most)) {
+      for (Axis axis : parallel)
+        grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
+      auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
+                                        plan.packLhs, plan.packRhs, plan.alongDepth, plan.narrow);
+      steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
+      choices.push_back(takeSteps());
+      choices.back().cost = cost;
+    }
+    return choices;
   }
 
   /// The axis along which a maximum is taken, in a kernel with more sums than a softmax has, where no result
@@ -366,8 +411,12 @@ private:
               (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) { return axes.contains(load.getResult(), axis); }));
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
-    if (walks < 2)
+    if (walks < 2) {
+      const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)), fewestThreads, mostThreads);
+      if (programs * fewer >= target.cores * target.threadsPerCore)
+        func.setThreads(fewer);
       return;
+    }
     int64_t rounds = std::max<int64_t>(keptElements / lanes, 1), cluster = 1;
     auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
     while (mayDouble() && vectors > rounds * mostKeepingThreads * cluster)
@@ -544,8 +593,45 @@ std::string describe(const Axes &axes) {
   return text.empty() ? "no axes" : text;
 }
 
+/// Choices that were measured, by the keys of their kernels; "*" is any kernel.
+llvm::StringMap<StringRef> readMeasured(StringRef text) {
+  llvm::StringMap<StringRef> measured;
+  for (StringRef line : llvm::split(text, '\n'))
+    if (auto [key, choice] = line.split(' '); !choice.empty())
+      measured[key] = choice;
+  return measured;
+}
+
 struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
+
+  /// Of a kernel's choices the one that was measured to be the best, or else the first one.
+  std::pair<Choice, bool> takeOne(FuncOp func, ArrayRef<Choice> choices, const llvm::StringMap<StringRef> &measuredChoices,
+                                  StringRef key) {
+    auto found = measuredChoices.find(key);
+    if (found == measuredChoices.end())
+      found = measuredChoices.find("*");
+    if (found == measuredChoices.end())
+      return {choices.front(), false};
+    for (const Choice &choice : choices)
+      if (choice.toString() == found->second)
+        return {choice, true};
+    remark::missed(func.getLoc(), remark::RemarkOpts::name("MeasuredChoice").category("zyx-schedule"))
+        << func.getName() << ": what was measured to be the best is none of its schedules, and is ignored: " << found->second;
+    return {choices.front(), false};
+  }
+
+  void listChoices(FuncOp func, ArrayRef<Choice> choices, StringRef key) {
+    Builder builder(func.getContext());
+    SmallVector<Attribute> texts, costs;
+    for (const Choice &choice : choices) {
+      texts.push_back(builder.getStringAttr(choice.toString()));
+      costs.push_back(builder.getF64FloatAttr(std::round(choice.cost)));
+    }
+    func->setAttr(zyx::schedule::keyAttr, builder.getStringAttr(key));
+    func->setAttr(zyx::schedule::choicesAttr, builder.getArrayAttr(texts));
+    func->setAttr(zyx::schedule::costsAttr, builder.getArrayAttr(costs));
+  }
 
   void runOnOperation() override {
     zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
@@ -553,20 +639,33 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       getOperation()->emitError() << record.status().message();
       return signalPassFailure();
     }
+    const llvm::StringMap<StringRef> measuredChoices = readMeasured(measured.getValue());
+    const bool looksAtAll = list != 0 || !measuredChoices.empty();
+    zyx::schedule::Launches launches;
+    if (looksAtAll)
+      launches = zyx::schedule::collectLaunches(getOperation());
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
       if (func.getSchedule())
         return WalkResult::advance();
+      const std::string key = looksAtAll ? zyx::schedule::kernelKey(func, launches.lookup(func.getName())) : "";
       unshareConstants(func);
       FailureOr<Axes> axes = Axes::compute(func);
       if (failed(axes))
         return WalkResult::interrupt();
-      ScheduleAttr schedule = Chooser(func, *axes, *record).choose();
-      func.setScheduleAttr(schedule);
+      const SmallVector<Choice> choices =
+          Chooser(func, *axes, *record).choose(looksAtAll ? zyx::schedule::mostChoices : 1);
+      const auto [choice, isMeasured] = takeOne(func, choices, measuredChoices, key);
+      choice.applyTo(func);
+      if (list != 0)
+        listChoices(func, ArrayRef(choices).take_front(list), key);
+      ScheduleAttr schedule = choice.schedule;
       ZYX_DEBUG(Schedule, func.getName().str() + " on " + record->name + ": " + describe(*axes) + ": " +
                               llvm::formatv("{0}", schedule).str());
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("ChooseSchedule").category("zyx-schedule"))
-          << func.getName() << ": " << llvm::formatv("{0}", schedule).str();
+      auto told = remark::passed(func.getLoc(), remark::RemarkOpts::name("ChooseSchedule").category("zyx-schedule"));
+      told << func.getName() << ": " << llvm::formatv("{0}", schedule).str();
+      if (isMeasured)
+        told << ", which was measured to be the best";
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

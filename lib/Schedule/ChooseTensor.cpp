@@ -11,6 +11,8 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -24,11 +26,6 @@ constexpr int64_t mostStages = 16;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
 
-/// Workgroups that meet to add up their parts of a tile wait for each other, and read from as many places meanwhile:
-/// cycles, by the square of their number.
-constexpr double meetingCycles = 1500;
-/// Products that threads sum up in a cycle, beside what else they do.
-constexpr double exactPerCycle = 100;
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere.
 constexpr int64_t exactColumns = 128, fewestExactRows = 32;
 /// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
@@ -54,15 +51,15 @@ struct Product {
   /// Cycles of all tiles, one wave of workgroups after the other, and of memory beside them.
   double costOf(Tile tile) const {
     // As many bytes take as long, whatever they are.
-    const double multiply = isExact ? static_cast<double>(tile.rows * tile.columns * depth) / exactPerCycle
+    const double multiply = isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.exactProductsPerCycle
                                     : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.productsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
     const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.bytesPerCycle;
-    const double slice = std::max(multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy);
+    const double slice = std::max({multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.sliceCycles)});
+    // Each sends what it has of the others' columns.
+    const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
     const double meeting =
-        tile.split == 1 ? 0
-                        : meetingCycles * tile.split * tile.split +
-                              static_cast<double>(tile.rows * tile.columns * 4) / target.bytesPerCycle;
+        tile.split == 1 ? 0 : static_cast<double>(target.meetingCycles * tile.split * tile.split + sent / target.sentBytesPerCycle);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
                         (slices * slice + target.tileCycles + meeting);
@@ -109,11 +106,11 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 
 } // namespace
 
-TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
   if (isAttention(func))
-    return chooseAttentionStep(func, axes, target);
+    return chooseAttentionSteps(func, axes, target, most);
   if (isChain(func))
-    return chooseChainStep(func, axes, target);
+    return chooseChainSteps(func, axes, target, most);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
   if (!dot) {
@@ -129,10 +126,18 @@ TensorStepAttr chooseTensorStep(FuncOp func, const Axes &axes, const target::Tar
     batches *= axes.extent(axis);
   const Product product{axes.extent(dot->m), axes.extent(dot->n),   dot->depth, batches,
                         dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact, dot->lhs.alongDepth, target};
-  SmallVector<Tile> tiles = candidates(product, dot->rhs.alongDepth && !dot->rhs.window);
-  const Tile best = *llvm::min_element(tiles, [&](Tile a, Tile b) { return product.costOf(a) < product.costOf(b); });
-  return TensorStepAttr::get(func.getContext(), best.rows, best.columns, product.depth, product.stagesOf(best), group, best.split,
-                             target.fewDigits && dot->elementBytes() == 4);
+  SmallVector<TensorChoice> choices;
+  for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window))
+    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth, product.stagesOf(tile),
+                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4),
+                       product.costOf(tile)});
+  // Of those that take as long, wide ones, which read the left factor less often.
+  auto rank = [](const TensorChoice &choice) {
+    return std::tuple(choice.cost, -choice.step.getColumns(), -choice.step.getRows(), choice.step.getSplit());
+  };
+  llvm::sort(choices, [&](const TensorChoice &a, const TensorChoice &b) { return rank(a) < rank(b); });
+  choices.truncate(std::min<size_t>(most, choices.size()));
+  return choices;
 }
 
 } // namespace zyx::schedule

@@ -10,14 +10,24 @@
 
 namespace zyx::schedule {
 
-/// The step of a kernel that is a product or an attention for tensor cores; null of any other. docs/cuda.md has the rules.
-kernel::TensorStepAttr chooseTensorStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
+/// A step, and the cycles that it is estimated to take; 0 where nothing estimates them.
+struct TensorChoice {
+  kernel::TensorStepAttr step;
+  double cost = 0;
+};
 
-/// That of a kernel that may be an attention: tiles of queries and keys, and heads at a time.
-kernel::TensorStepAttr chooseAttentionStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
+/// Steps of a kernel that is a product or an attention for tensor cores, the best one first, and at most `most`; none of
+/// any other. docs/cuda.md has the rules.
+llvm::SmallVector<TensorChoice> chooseTensorSteps(kernel::FuncOp func, const kernel::Axes &axes,
+                                                  const target::TargetInfo &target, unsigned most);
 
-/// That of a kernel that may be a chain of products, as gradients of an attention are.
-kernel::TensorStepAttr chooseChainStep(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
+/// Those of a kernel that may be an attention: tiles of queries and keys, and heads at a time.
+llvm::SmallVector<TensorChoice> chooseAttentionSteps(kernel::FuncOp func, const kernel::Axes &axes,
+                                                     const target::TargetInfo &target, unsigned most);
+
+/// Those of a kernel that may be a chain of products, as gradients of an attention are.
+llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,
+                                                 const target::TargetInfo &target, unsigned most);
 
 } // namespace zyx::schedule
 

@@ -2,11 +2,12 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Weights.h"
-
 #include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Schedule/Weights.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
@@ -18,16 +19,20 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using zyx::target::TargetInfo;
 
 namespace {
 
-/// Microseconds: of so many multiplications and additions by threads and by tensor cores, of a copy, and of each of
-/// its elements.
-constexpr double threadFlops = 8e6, tensorFlops = 3e8, copyTime = 3, copyElement = 2e-6;
+/// What a copy into another order reaches of the memory's rate, and what tensor cores reach of theirs in products that
+/// need one: these are small, or filled up with zeros.
+constexpr double copyRate = 2.0 / 3, tensorRate = 1.0 / 3;
+/// What a copy reads and writes of an element.
+constexpr double copiedBytes = 4;
 
 class Layouter {
 public:
-  Layouter(FuncOp func, SymbolTable &symbols) : func(func), symbols(symbols), builder(func.getContext()) {}
+  Layouter(FuncOp func, SymbolTable &symbols, const TargetInfo &target)
+      : func(func), symbols(symbols), target(target), builder(func.getContext()) {}
   bool run(MutableArrayRef<zyx::plan::LaunchOp> launches);
 
 private:
@@ -37,19 +42,30 @@ private:
   void dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches);
   FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
 
+  /// Cycles of so many products and elements, where each multiprocessor does so many in one.
+  double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
+
   FuncOp func;
   SymbolTable &symbols;
+  const TargetInfo &target;
   OpBuilder builder;
 };
 
 struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors> {
+  using LayOutFactorsPassBase::LayOutFactorsPassBase;
+
   void runOnOperation() override {
+    zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
+    if (!record || !record->hasTensorTiles) {
+      getOperation()->emitError() << (record ? "target '" + record->name + "' has no copy engine to lay factors out for"
+                                             : record.status().message());
+      return signalPassFailure();
+    }
     SymbolTable symbols(getOperation());
-    DenseMap<StringRef, SmallVector<zyx::plan::LaunchOp>> launches;
-    getOperation()->walk([&](zyx::plan::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+    zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>()))
       if (!func.getSchedule())
-        Layouter(func, symbols).run(launches[func.getName()]);
+        Layouter(func, symbols, *record).run(launches[func.getName()]);
   }
 };
 
@@ -118,7 +134,7 @@ SmallVector<DotLayout> Layouter::candidates() {
   return result;
 }
 
-/// What a kernel with these layouts takes on tensor cores, or none where they do not take it.
+/// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
 std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &reason) {
   OwningOpRef<FuncOp> trial = func.clone();
   DotOp dot = dotOf(*trial);
@@ -127,7 +143,8 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
     if (!factor)
       return;
     look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
-    cost += copyTime + copyElement * static_cast<double>(factor->elements);
+    cost += static_cast<double>(target.launchCycles) +
+            cyclesOf(static_cast<double>(factor->elements) * copiedBytes, copyRate * static_cast<double>(target.memoryBytesPerCycle));
   };
   use(layout.lhs, loadOf(dot.getLhs()));
   use(layout.rhs, loadOf(dot.getRhs()));
@@ -139,8 +156,8 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   if (!match || match->elementBytes() != 2)
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
-  const double threads = 2 * sums * static_cast<double>(axes->extent(match->k)) / threadFlops;
-  cost += 2 * sums * static_cast<double>(match->depth) / tensorFlops;
+  const double threads = cyclesOf(sums * static_cast<double>(axes->extent(match->k)), static_cast<double>(target.threadProductsPerCycle));
+  cost += cyclesOf(sums * static_cast<double>(match->depth), tensorRate * static_cast<double>(target.productsPerCycle));
   return cost < threads ? std::optional(cost) : std::nullopt;
 }
 

@@ -2,11 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Weights.h"
-
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Panels.h"
+#include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Schedule/Weights.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -310,8 +310,7 @@ static void unkeep(zyx::plan::FuncOp plan) {
 
 void PackWeights::runOnOperation() {
   SymbolTable symbols(getOperation());
-  DenseMap<StringRef, SmallVector<zyx::plan::LaunchOp>> launches;
-  getOperation()->walk([&](zyx::plan::LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
   for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
     if (!WeightPacker(func, symbols).pack(launches.lookup(func.getName())))
       continue;

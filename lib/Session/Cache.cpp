@@ -112,7 +112,7 @@ std::string ArtifactCache::path(const std::string &key) const {
   return folder + "/" + hashBytes(std::string_view(key)).toHex() + suffix;
 }
 
-Status ArtifactCache::checkFolder() const {
+Status ArtifactCache::checkFolder(const std::string &folder) {
   struct stat info;
   if (::stat(folder.c_str(), &info) != 0)
     return Status::ioError(folder + ": cannot open: " + std::strerror(errno));
@@ -124,7 +124,7 @@ Status ArtifactCache::checkFolder() const {
 }
 
 std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
-  if (!checkFolder())
+  if (!checkFolder(folder))
     return std::nullopt;
   const std::string file = path(key);
   Result<std::vector<std::byte>> bytes = readFile(file, maxBytes);
@@ -149,18 +149,21 @@ std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
   return std::move(*entry);
 }
 
+Status ArtifactCache::makeFolder(const std::string &folder) {
+  std::error_code error;
+  fs::path parent = fs::path(folder).parent_path();
+  if (!parent.empty())
+    fs::create_directories(parent, error);
+  (void)::mkdir(folder.c_str(), 0700);
+  return checkFolder(folder);
+}
+
 Status ArtifactCache::insert(const CacheEntry &entry) const {
   std::vector<std::byte> bytes = entry.serialize();
   if (bytes.size() > maxBytes)
     return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) +
                                " bytes is larger than the cache of " + std::to_string(maxBytes));
-  std::error_code error;
-  fs::path parent = fs::path(folder).parent_path();
-  if (!parent.empty())
-    fs::create_directories(parent, error);
-  // Only its user may look into a folder that is made here.
-  (void)::mkdir(folder.c_str(), 0700);
-  ZYX_RETURN_IF_ERROR(checkFolder());
+  ZYX_RETURN_IF_ERROR(makeFolder(folder));
   // Not forced to the disk: what a crash of the machine leaves of it has another checksum.
   ZYX_RETURN_IF_ERROR(writeFileAtomically(path(entry.key), bytes, Durability::None));
   evict(path(entry.key));

@@ -33,7 +33,9 @@ struct Compiler::Functions {
   X(zyx_compiler_result_stage)                                                                     \
   X(zyx_compiler_result_num_spans)                                                                 \
   X(zyx_compiler_result_span)                                                                      \
-  X(zyx_compiler_result_remarks)
+  X(zyx_compiler_result_remarks)                                                                   \
+  X(zyx_compiler_result_num_choices)                                                               \
+  X(zyx_compiler_result_choice)
 #define ZYX_DECLARE(name) decltype(&::name) name = nullptr;
   ZYX_COMPILER_FUNCTIONS(ZYX_DECLARE)
 #undef ZYX_DECLARE
@@ -184,6 +186,9 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   const zyx_compiler_isolation isolated = toC(isolation);
   args.isolation = isolation ? &isolated : nullptr;
   args.isa = options.isa.c_str();
+  args.measured = options.measured.c_str();
+  args.list_choices = options.listChoices;
+  args.only_kernel = options.onlyKernel.c_str();
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;
@@ -200,5 +205,11 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
       observers.trace->add({"compiler", span.name, span.detail, span.begin, span.nanoseconds});
   }
   compiled.remarks = functions->zyx_compiler_result_remarks(result.get());
+  for (size_t i = 0; i < functions->zyx_compiler_result_num_choices(result.get()); ++i) {
+    zyx_compiler_choice choice = {};
+    choice.struct_size = sizeof(choice);
+    if (functions->zyx_compiler_result_choice(result.get(), i, &choice))
+      compiled.choices.push_back({choice.key, choice.kernel, choice.text, choice.cost});
+  }
   return compiled;
 }

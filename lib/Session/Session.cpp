@@ -6,11 +6,13 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
+#include "zyx/Base/Hash.h"
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
 
 #include "Toolchain.h"
+#include "Tuner.h"
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +36,8 @@ uint64_t nanosecondsSince(Clock::time_point begin) {
 std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
   return graph.canonicalHash().toHex() + " " + options.target + " " + options.isa +
          (options.noOptimise ? " unoptimised " : " ") +
-         std::to_string(options.scheduleSeed) + " " + graph.name;
+         std::to_string(options.scheduleSeed) + " " + graph.name +
+         (options.measured.empty() ? "" : " measured " + hashBytes(std::string_view(options.measured)).toHex());
 }
 
 std::vector<artifact::Argument> inputsOf(const graph::Graph &graph) {
@@ -281,12 +284,13 @@ SessionOptions SessionOptions::from(const Config &config) {
   options.config = config;
   options.cacheFolder = ArtifactCache::defaultFolder(config);
   options.cacheBytes = config.cacheSize;
+  options.tune = config.tune;
   return options;
 }
 
 Session::Session(SessionOptions options)
     : isolation(std::move(options.isolation)), isa(std::move(options.isa)),
-      config(std::move(options.config)), artifactBytes(options.artifactBytes),
+      config(std::move(options.config)), cacheFolder(options.cacheFolder), tunes(options.tune), artifactBytes(options.artifactBytes),
       readyBytes(options.readyBytes) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
@@ -341,9 +345,50 @@ Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
   return graphs;
 }
 
-Result<Compiled> Session::compile(graph::Graph graph, const CompileOptions &options) {
+TuningTable &Session::tableOf(const runtime::Device &device, const CompileOptions &options) {
+  const std::string target = options.target + " " + options.isa, identity = device.identity();
+  const auto found = tables.find(target + "\n" + identity);
+  if (found != tables.end())
+    return found->second;
+  TuningTable table(cacheFolder, {target, identity, toolchainKey(options.target)});
+  ZYX_DEBUG(Cache, std::to_string(table.choices().size()) + " measured schedules in " + table.path());
+  return tables.emplace(target + "\n" + identity, std::move(table)).first->second;
+}
+
+/// Of what is not known yet. Gives remarks.
+Result<std::string> Session::tuneKernels(const graph::Graph &graph, const CompileOptions &options,
+                                         const std::shared_ptr<runtime::Device> &on, TuningTable &table) {
+  ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+  ScopedSpan span(observers.trace, "compiler", "tune", graph.name);
+  Tuner tuner(*opened, on, options);
+  ZYX_ASSIGN_OR_RETURN(const MeasuredChoices chosen, tuner.tune(graph, table.choices()));
+  if (chosen.empty())
+    return tuner.remarks;
+  if (Status kept = table.add(chosen); !kept.isOk())
+    tuner.remarks += "measured schedules are not kept: " + kept.message() + "\n";
+  return tuner.remarks;
+}
+
+Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
+                                  const std::shared_ptr<runtime::Device> &on) {
   graph.bindParameters();
-  if (!options.stopAfter.empty() || options.verifyRoundtrip) {
+  std::string remarks;
+  if (on && !options.noOptimise && options.scheduleSeed == 0) {
+    TuningTable &table = tableOf(*on, options);
+    remarks = table.remark();
+    if (tunes && options.stopAfter.empty()) {
+      ZYX_ASSIGN_OR_RETURN(std::string told, tuneKernels(graph, options, on, table));
+      remarks += told;
+    }
+    options.measured = table.text();
+  }
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrKeep(graph, options));
+  compiled.remarks = remarks + compiled.remarks;
+  return compiled;
+}
+
+Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options) {
+  if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 || !options.onlyKernel.empty()) {
     // What is wanted is the compilation itself.
     ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
     return opened->compile(graph, options, observers);
@@ -420,9 +465,10 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
   }
   // A device that is not there is found before the time of a compilation is spent.
   CompileOptions options;
-  ZYX_ASSIGN_OR_RETURN(options.target, targetOf(deviceName));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName));
+  options.target = on->target();
   options.isa = isa;
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options));
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options, on));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                        artifact::Artifact::deserialize(compiled.output));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,

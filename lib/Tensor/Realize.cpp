@@ -72,7 +72,7 @@ Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captu
   } else {
     session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
     session.observers.progress = line.callback();
-    const Result<session::Compiled> compiled = session.compile(captured, {.target = home.target});
+    const Result<session::Compiled> compiled = session.compile(captured, {.target = home.target}, home.device);
     session.observers.progress = nullptr;
     ZYX_RETURN_IF_ERROR(compiled.status());
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled->output));

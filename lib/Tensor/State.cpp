@@ -58,6 +58,8 @@ static Result<Config> configFor(const ContextOptions &options) {
     config.cacheDir = options.cacheFolder;
   if (options.implicitCopies)
     config.implicitCopies = *options.implicitCopies;
+  if (options.tune)
+    config.tune = *options.tune;
   for (const auto &[name, bytes] : options.memoryLimits) {
     // What is said of a kind is said of all its devices.
     std::erase_if(config.memoryLimits, [&](const auto &limit) { return limit.first.starts_with(name + ":"); });

@@ -5,6 +5,7 @@
 #include "Common/Tool.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/Runtime/Device.h"
 #include "zyx/Session/Session.h"
 
 #include <chrono>
@@ -37,6 +38,9 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
                        graph, groups or plan
   --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
   --no-optimise        each op a kernel of its own, with no schedule
+  --tune               measure the schedules that each kernel may have on the device of this machine
+                       that has this target, and compile with the best ones; without it, what was
+                       measured before is not looked at
   --time               print the time of each stage, the number of kernels and the size
   --remarks            print what the compiler chose
   --trace=FILE         write what took how long as JSON for Perfetto or chrome://tracing
@@ -55,7 +59,7 @@ struct Options {
   std::string file, entry, output, dumpDot, trace, progress = "auto";
   std::vector<std::string> bind;
   session::CompileOptions compile;
-  bool time = false, remarks = false, quiet = false, help = false;
+  bool tune = false, time = false, remarks = false, quiet = false, help = false;
 };
 
 Result<Options> parseOptions(int argc, char **argv) {
@@ -72,6 +76,7 @@ Result<Options> parseOptions(int argc, char **argv) {
   const std::pair<const char *, bool *> flags[] = {
       {"--verify-roundtrip", &options.compile.verifyRoundtrip},
       {"--no-optimise", &options.compile.noOptimise},
+      {"--tune", &options.tune},
       {"--time", &options.time},
       {"--remarks", &options.remarks},
       {"--quiet", &options.quiet},
@@ -119,11 +124,27 @@ std::string artifactName(const std::string &file) {
   return file.substr(0, hasSuffix ? dot : file.size()) + ".zyxa";
 }
 
-Status compileFile(const Options &options, const Config &) {
+/// The device here that runs code for the target.
+Result<std::shared_ptr<runtime::Device>> findDevice(Session &session, const std::string &target) {
+  for (const session::DeviceListing &device : Session::listDevices()) {
+    if (!device.present || device.name == "reference" || !session.checkEnabled(device.name).isOk())
+      continue;
+    if (Result<std::string> its = session.targetOf(device.name); its && *its == target)
+      return session.device(device.name);
+  }
+  return Status::unsupported("--tune: no device of this machine has the target '" + target + "'");
+}
+
+Status compileFile(const Options &options, const Config &config) {
   ZYX_ASSIGN_OR_RETURN(tools::ProgressMode progress,
                        tools::parseProgressMode(options.quiet ? "never" : options.progress));
   Trace trace;
-  Session session;
+  session::SessionOptions sessionOptions;
+  if (options.tune) {
+    sessionOptions = session::SessionOptions::from(config);
+    sessionOptions.tune = true;
+  }
+  Session session(std::move(sessionOptions));
   if (!options.trace.empty())
     session.observers.trace = &trace;
   auto begin = std::chrono::steady_clock::now();
@@ -136,7 +157,11 @@ Status compileFile(const Options &options, const Config &) {
   {
     tools::ProgressLine line(progress);
     session.observers.progress = line.callback();
-    ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile));
+    std::shared_ptr<runtime::Device> device;
+    if (options.tune) {
+      ZYX_ASSIGN_OR_RETURN(device, findDevice(session, options.compile.target));
+    }
+    ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile, device));
   }
   ZYX_RETURN_IF_ERROR(tools::writeTrace(trace, options.trace));
   compiled.stages.insert(compiled.stages.begin(),

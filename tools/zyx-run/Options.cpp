@@ -33,6 +33,9 @@ Compiled programs are kept, so that they are compiled once:
   --cache-dir=FOLDER        where. Default: cache_dir of the configuration or ZYX_CACHE_DIR ("off"
                             for nowhere), or else zyx in XDG_CACHE_HOME or in ~/.cache
   --no-cache                compile, and keep nothing
+  --tune                    measure the schedules that each kernel may have on the device, and keep the
+                            best ones there for all programs with these kernels. Default: tune of
+                            the configuration or ZYX_TUNE
   --isolate                 read and compile FILE in a child process of limited time and memory;
                             FILE may then be MLIR bytecode
 
@@ -134,6 +137,8 @@ static bool *findFlag(std::string_view name, Options &options) {
     return &options.remarks;
   if (name == "no-cache")
     return &options.noCache;
+  if (name == "tune")
+    return &options.tune;
   if (name == "quiet")
     return &options.quiet;
   if (name == "isolate")

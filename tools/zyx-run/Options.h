@@ -33,7 +33,7 @@ struct Options {
   int64_t repeat = 1;
   /// Where artifacts are kept; without a value the user's own folder, if any.
   std::optional<std::string> cacheFolder;
-  bool noCache = false, isolate = false;
+  bool noCache = false, isolate = false, tune = false;
   /// Where to write what took how long; empty writes nothing.
   std::string trace;
   tools::ProgressMode progress = tools::ProgressMode::Auto;

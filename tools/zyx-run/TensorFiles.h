@@ -31,9 +31,6 @@ Result<HostTensor> readInput(const InputSpec &spec, const artifact::Argument &in
 /// The rows [begin, end) of a tensor.
 Result<HostTensor> sliceRows(HostTensor tensor, int64_t begin, int64_t end);
 
-/// A tensor of reproducible numbers: floats in [-1, 1), integers in [0, 16), bools.
-Result<HostTensor> randomTensor(const TensorType &type, uint64_t seed);
-
 } // namespace zyx::run
 
 #endif // ZYX_TOOLS_ZYX_RUN_TENSORFILES_H

@@ -5,6 +5,7 @@
 #include "Options.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/Base/RandomTensor.h"
 #include "zyx/IO/Npy.h"
 #include "zyx/IO/Print.h"
 #include "zyx/IO/Safetensors.h"
@@ -214,6 +215,7 @@ Status runProgram(const Options &options, const Config &config) {
     sessionOptions.cacheFolder = options.cacheFolder;
   if (options.noCache)
     sessionOptions.cacheFolder.reset();
+  sessionOptions.tune |= options.tune;
   if (options.isolate)
     sessionOptions.isolation.emplace();
   if (!options.isa.empty())

@@ -35,6 +35,8 @@ struct Config {
   uint64_t cacheSize = uint64_t(1) << 30;
   /// Topics of ZYX_DEBUG: DebugTopic.
   std::vector<std::string> debug;
+  /// Whether compilations measure the schedules that kernels may have (docs/tuning.md).
+  bool tune = false;
   /// Whether tensors may move between devices without being asked to.
   bool implicitCopies = false;
 

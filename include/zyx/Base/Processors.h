@@ -16,6 +16,9 @@ namespace zyx {
 /// the first call. `root` stands in front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
 
+/// What the system calls the processors: "AMD EPYC 9654 96-Core Processor".
+std::string processorName();
+
 /// Whether Linux lets a process that asks for them use the registers of x86's matrix unit.
 bool grantsMatrixTiles();
 

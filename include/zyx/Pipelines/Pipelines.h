@@ -50,6 +50,25 @@ struct Options {
   std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
   /// Unless 0, every kernel gets a random legal schedule of this seed instead of a chosen one.
   uint64_t scheduleSeed = 0;
+  /// Schedules that were measured to be the best, as -zyx-schedule-choose takes them.
+  std::string measured = {};
+  /// How many schedules of each kernel are listed.
+  unsigned listChoices = 0;
+  /// The key of a kernel, of which alone a program is made; empty for the whole.
+  std::string onlyKernel = {};
+};
+
+/// How a kernel may be scheduled.
+struct KernelChoices {
+  struct One {
+    std::string text;
+    /// Estimated cycles; 0 where nothing estimates them.
+    double cost = 0;
+  };
+  /// What it is known by, and its name in this program.
+  std::string key, kernel;
+  /// The one that is taken without measuring first.
+  std::vector<One> choices;
 };
 
 /// Appends the passes of one phase.
@@ -68,6 +87,10 @@ Status runPhases(mlir::ModuleOp module, const Options &options, Phase last,
 /// All phases, and the code of the target: the artifact of the module's one entry.
 Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options,
                                    std::vector<Stage> &stages);
+
+/// Of each kernel of the module's one entry, the schedules that there are: as many as the options say.
+Result<std::vector<KernelChoices>> listChoices(mlir::ModuleOp module, const Options &options,
+                                               std::vector<Stage> &stages);
 
 /// The module after `last`; for targets that are text, `target` gives that text.
 Result<std::string> compileToText(mlir::ModuleOp module, const Options &options, Phase last,

@@ -44,6 +44,8 @@ public:
   virtual Queue &queue() = 0;
   /// The record of targets that code for it is compiled with: "cpu", "sm_90a".
   virtual std::string target() const { return name(); }
+  /// The machine behind it, as text for keys of what was measured there: two of one identity take as long.
+  virtual std::string identity() const { return name(); }
   /// Bytes to whose multiples buffers of its programs are aligned, beside what their elements need.
   virtual uint64_t alignment() const { return 1; }
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive

@@ -24,8 +24,17 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
     columns; kernels with long rows get `threads`, which compute a row together.
 
     A kernel that has a schedule keeps it. Each choice is a remark.
+
+    With `measured`, a kernel of one of these keys gets the schedule that stands there, if it is one of those that this
+    pass would list. With `list`, each kernel gets the attributes `kernel.key`, and `kernel.choices` and
+    `kernel.costs` of so many of its schedules at most, beginning with the one that is taken without measuring
+    (docs/tuning.md).
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
+    Option<"measured", "measured", "std::string", "\"\"",
+           "A line for each kernel: its key, or * for all, a space, and the schedule that was measured to be the best">,
+    Option<"list", "list", "unsigned", "0", "How many schedules of each kernel to list">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -35,9 +44,10 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
     For a kernel with a dot of 16-bit factors which tensor cores would multiply if these lay otherwise: a kernel of its
     own copies one factor, or both, and the dot's kernel reads the copy. A factor is copied as a matrix, with rows along
     the contraction at multiples of 16 bytes; or, where it is made of windows of images, as images with their channels
-    next to each other, along which the contraction of both factors is walked then. What is estimated to take least is
-    done, and nothing where threads would take less. Weights are copied in `plan.init`.
+    next to each other, along which the contraction of both factors is walked then. What is estimated to take least, by
+    the target's record, is done, and nothing where threads would take less. Weights are copied in `plan.init`.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "Name of the machine's record">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 

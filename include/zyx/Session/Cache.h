@@ -65,9 +65,11 @@ public:
   Status insert(const CacheEntry &entry) const;
   /// The file of a key, whether it is there or not.
   std::string path(const std::string &key) const;
+  /// Has such a folder there, which only its user may look into where it is made here.
+  static Status makeFolder(const std::string &folder);
 
 private:
-  Status checkFolder() const;
+  static Status checkFolder(const std::string &folder);
   /// Removes old entries, but not the file `keep`: times on a disk are too coarse to say which of two
   /// files is the newer one.
   void evict(const std::string &keep) const;

@@ -33,6 +33,12 @@ struct CompileOptions {
   bool dumpDot = false;
   /// For tests: unless 0, every kernel gets a random legal schedule of this seed.
   uint64_t scheduleSeed = 0;
+  /// Schedules that were measured: for each kernel a line of its key, a space, and the text of the choice.
+  std::string measured = {};
+  /// Unless 0, nothing is compiled, but at most so many choices of each kernel are listed.
+  unsigned listChoices = 0;
+  /// The key of a kernel, of which alone an artifact is made; empty for the whole graph.
+  std::string onlyKernel = {};
 };
 
 /// Whoever watches a compilation; none of it changes what is compiled.
@@ -60,6 +66,15 @@ struct Stage {
   uint64_t nanoseconds = 0;
 };
 
+/// A schedule that a kernel may have.
+struct KernelChoice {
+  /// What the kernel is known by in whatever program, and its name in this one.
+  std::string key, kernel;
+  std::string text;
+  /// Estimated cycles; 0 where nothing estimates them.
+  double cost = 0;
+};
+
 struct Compiled {
   /// The artifact, or the text of the phase.
   std::vector<std::byte> output;
@@ -67,6 +82,8 @@ struct Compiled {
   std::vector<Stage> stages;
   /// What the compiler chose, one line each.
   std::string remarks;
+  /// Where they were to be listed: those of a kernel follow each other, the one that it gets without measuring first.
+  std::vector<KernelChoice> choices;
 };
 
 /// libZyxCompiler.so, opened. Nothing of LLVM is in the process before.

@@ -8,6 +8,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Tensor.h"
 #include "zyx/Session/Cache.h"
+#include "zyx/Session/TuningTable.h"
 
 #include <map>
 #include <memory>
@@ -89,6 +90,9 @@ struct SessionOptions {
   std::optional<Isolation> isolation = std::nullopt;
   /// The instruction set of what prepare() compiles for "cpu", as in CompileOptions.
   std::string isa = "native";
+  /// Whether compilations for a device measure the schedules that their kernels may have, and take the best ones. What
+  /// was measured once, in this folder, is used in any case, and not measured again.
+  bool tune = false;
   /// Which devices may be used, their memory and threads; the rest of it is not looked at.
   Config config = {};
 
@@ -111,8 +115,10 @@ public:
   /// An artifact for a target, or the text of a phase. Artifacts are kept: a graph that computes the
   /// same is compiled once per target and options. Where there is a cache folder, that holds for
   /// all processes that use it; the only stage is then "cache", and places in messages are those of
-  /// the graph that was compiled first.
-  Result<Compiled> compile(graph::Graph graph, const CompileOptions &options);
+  /// the graph that was compiled first. Where the device is given that is to run it, schedules that were measured
+  /// there are used, and are measured before where the session tunes.
+  Result<Compiled> compile(graph::Graph graph, CompileOptions options,
+                           const std::shared_ptr<runtime::Device> &on = nullptr);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
   /// executable must not outlive the session. Code of an instruction set that this machine lacks is
@@ -132,14 +138,22 @@ public:
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
 
 private:
+  Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options);
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
                                  const std::string &programKey);
   Result<Compiler *> compiler();
+  TuningTable &tableOf(const runtime::Device &device, const CompileOptions &options);
+  Result<std::string> tuneKernels(const graph::Graph &graph, const CompileOptions &options,
+                                  const std::shared_ptr<runtime::Device> &on, TuningTable &table);
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
   std::string isa;
   Config config;
   std::optional<ArtifactCache> cache;
+  std::optional<std::string> cacheFolder;
+  bool tunes;
+  /// By target, instruction set and device.
+  std::map<std::string, TuningTable> tables;
   struct KeptArtifact {
     Compiled compiled;
     uint64_t lastUse = 0;

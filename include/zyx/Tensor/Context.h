@@ -37,6 +37,8 @@ struct ContextOptions {
   std::optional<std::string> cacheFolder = std::nullopt;
   /// Whether operands on two devices are brought to that of the first one; else they are refused.
   std::optional<bool> implicitCopies = std::nullopt;
+  /// Whether compilations measure the schedules that kernels may have, and take the best ones (docs/tuning.md).
+  std::optional<bool> tune = std::nullopt;
   /// Devices of the program's own, by names such as "cpu:1": programs for them are compiled for the kind
   /// before the colon.
   std::map<std::string, std::shared_ptr<runtime::Device>> devices = {};

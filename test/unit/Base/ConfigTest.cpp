@@ -53,7 +53,8 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
     "cache_dir": "/a/b",
     "cache_size": "512 MiB",
     "debug": ["graph", "cache"],
-    "implicit_copies": true
+    "implicit_copies": true,
+    "tune": true
   })");
   EXPECT_EQ(config.device, "c");
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
@@ -69,10 +70,12 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
   EXPECT_EQ(config.cacheSize, uint64_t(512) << 20);
   EXPECT_THAT(config.debug, ElementsAre("graph", "cache"));
   EXPECT_TRUE(config.implicitCopies);
+  EXPECT_TRUE(config.tune);
 
   const Config none = parsed("{}");
   EXPECT_EQ(none.device, std::nullopt);
   EXPECT_FALSE(none.implicitCopies);
+  EXPECT_FALSE(none.tune);
   EXPECT_EQ(none.cacheSize, uint64_t(1) << 30);
   EXPECT_EQ(none.cacheDir, std::nullopt);
 }

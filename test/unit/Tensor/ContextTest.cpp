@@ -53,7 +53,7 @@ TEST(ContextTest, OptionsComeBeforeVariablesAndTheseBeforeTheFile) {
   ConfigScope scope;
   EXPECT_EQ(Context().config().device.value_or("cpu"), "cpu");
   scope.write(R"({"device": "reference", "threads": 3, "memory_limits": {"cpu": 1000, "cpu:1": 7, "c": 2000},
-                  "cache_dir": "/file"})");
+                  "cache_dir": "/file", "tune": true})");
   EXPECT_EQ(Context().config().device, "reference");
   EXPECT_EQ(Context().config().threads, 3u);
   scope.set("ZYX_THREADS", "2");
@@ -64,13 +64,15 @@ TEST(ContextTest, OptionsComeBeforeVariablesAndTheseBeforeTheFile) {
   EXPECT_EQ(variables.memoryLimit("c"), 3000u);
   EXPECT_EQ(variables.memoryLimit("cpu:1"), 7u);
   EXPECT_EQ(variables.cacheDir, "off");
-  const Context context({.device = "cpu", .threads = 1, .memoryLimits = {{"cpu", 4000}}, .cacheFolder = ""});
+  EXPECT_TRUE(variables.tune);
+  const Context context({.device = "cpu", .threads = 1, .memoryLimits = {{"cpu", 4000}}, .cacheFolder = "", .tune = false});
   EXPECT_EQ(context.config().device, "cpu");
   EXPECT_EQ(context.config().threads, 1u);
   EXPECT_EQ(context.config().memoryLimit("cpu"), 4000u);
   EXPECT_EQ(context.config().memoryLimit("cpu:1"), 4000u);
   EXPECT_EQ(context.config().memoryLimit("c"), 3000u);
   EXPECT_EQ(context.config().cacheDir, "");
+  EXPECT_FALSE(context.config().tune);
   // The limits apply.
   ContextScope current(context);
   EXPECT_EQ(Tensor::from(std::vector<float>(900, 1), {900}).numel(), 900);

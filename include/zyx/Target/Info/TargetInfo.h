@@ -80,6 +80,15 @@ struct TargetInfo {
   int64_t productsPerCycle = 0, bytesPerCycle = 0, tileCycles = 0;
   /// A multiprocessor's share of what memory gives in a cycle.
   int64_t memoryBytesPerCycle = 0;
+  /// Of these, too: products that the threads of a multiprocessor sum up in a cycle out of shared memory, where tensor
+  /// cores would lose digits, and in a kernel of the generic way.
+  int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
+  /// Cycles that a slice takes from its arrival to its release, however few products it has; in which workgroups of a
+  /// cluster wait for each other when they meet to add up their parts of a tile, by the square of their number; and that one
+  /// more kernel costs.
+  int64_t sliceCycles = 0, meetingCycles = 0, launchCycles = 0;
+  /// What a workgroup sends to the others of its cluster in a cycle, register by register.
+  int64_t sentBytesPerCycle = 1;
   /// Threads that a core of a GPU wants, to wait for memory in turn: at least half of those for which it has room.
   int64_t threadsPerCore = 0;
   /// Version of PTX that the emitter writes, times 10: 88 for 8.8.

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Card.h"
 
+#include "zyx/Base/SystemFile.h"
+
 #include <utility>
 
 using namespace zyx;
@@ -39,6 +41,14 @@ Result<CardFacts> cuda::readFacts(const Driver &driver, int index) {
   facts.memoryBytes = bytes;
   facts.description = std::string(name) + ", compute capability " + describeCapability(facts.capability) + ", " +
                       std::to_string(bytes >> 20) + " MiB";
+  int version = 0;
+  ZYX_RETURN_IF_ERROR(driver.check(driver.driverVersion(&version), "ask for the driver's version"));
+  facts.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  // The module's own version, where the system tells it.
+  std::string module = readSystemFile("/sys/module/nvidia/version");
+  module = module.substr(0, module.find('\n'));
+  if (!module.empty())
+    facts.driver += ", driver " + module;
   return facts;
 }
 

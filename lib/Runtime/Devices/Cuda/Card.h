@@ -17,6 +17,8 @@ namespace zyx::runtime::cuda {
 /// What a card is.
 struct CardFacts {
   std::string description;
+  /// What drives it: "CUDA 13.0, driver 580.159.04".
+  std::string driver;
   /// Compute capability: 90 for 9.0.
   int capability = 0;
   int processors = 1;

@@ -132,6 +132,7 @@ public:
 
   Queue &queue() override { return *submissions; }
   std::string target() const override { return targetOf(card->facts().capability); }
+  std::string identity() const override { return card->facts().description + ", " + card->facts().driver; }
   /// Kernels load and store 16 bytes at once.
   uint64_t alignment() const override { return 16; }
 

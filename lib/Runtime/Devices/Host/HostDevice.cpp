@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "../../Loading.h"
 #include "Host.h"
+#include "zyx/Base/Processors.h"
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -35,6 +36,7 @@ public:
         submissions(std::move(submissions)) {}
 
   Queue &queue() override { return *submissions; }
+  std::string identity() const override { return processorName() + ", " + std::to_string(threads->threads()) + " threads"; }
   std::optional<Peak> measurePeak() override { return measureHostPeak(*threads); }
 
 private:

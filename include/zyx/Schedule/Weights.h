@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_SCHEDULE_WEIGHTS_H
-#define ZYX_LIB_SCHEDULE_WEIGHTS_H
+#ifndef ZYX_SCHEDULE_WEIGHTS_H
+#define ZYX_SCHEDULE_WEIGHTS_H
 
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
@@ -17,4 +17,4 @@ plan::InitOp initOf(plan::FuncOp plan, mlir::Location loc);
 
 } // namespace zyx::schedule
 
-#endif // ZYX_LIB_SCHEDULE_WEIGHTS_H
+#endif // ZYX_SCHEDULE_WEIGHTS_H

@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Session/TuningTable.h"
+
+#include "zyx/Base/Envelope.h"
+#include "zyx/Base/File.h"
+#include "zyx/Base/Hash.h"
+#include "zyx/Session/Cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+using namespace zyx;
+using namespace zyx::session;
+
+namespace {
+
+// The byte form of a table:
+//   magic, u32 version, XXH3-128 of all that follows,
+//   target, device, toolchain, choices with a u64 count before them.
+constexpr Envelope envelope{"\x7fZYXTUNE", 1, Envelope::Checksum::Bits128};
+
+constexpr const char *suffix = ".zyxt";
+/// No table is larger.
+constexpr uint64_t mostBytes = uint64_t(64) << 20;
+
+/// Held while a table is read, changed and written again.
+class FileLock {
+public:
+  explicit FileLock(const std::string &path) : descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    // Without the lock another process's choices may be lost, and nothing else.
+    if (descriptor >= 0)
+      (void)::flock(descriptor, LOCK_EX);
+  }
+  ~FileLock() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  FileLock(const FileLock &) = delete;
+
+private:
+  const int descriptor;
+};
+
+} // namespace
+
+TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder(std::move(of)), place(std::move(itsPlace)) {
+  if (!folder)
+    return;
+  Result<MeasuredChoices> found = read();
+  if (found)
+    kept = std::move(*found);
+  else if (found.status().code() != ErrorCode::NotFound)
+    whyIgnored = "schedules that were measured are ignored: " + found.status().message() + "\n";
+}
+
+std::string TuningTable::path() const {
+  return folder ? *folder + "/" + hashBytes(std::string_view(place.target + "\n" + place.device)).toHex() + suffix : "";
+}
+
+std::string TuningTable::text() const {
+  std::string lines;
+  for (const auto &[key, choice] : kept)
+    lines += key + " " + choice.text + "\n";
+  return lines;
+}
+
+Result<MeasuredChoices> TuningTable::read() const {
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path(), mostBytes));
+  auto refuse = [&](const std::string &why) { return Status::dataCorruption(path() + " " + why); };
+  const Envelope::Opened opened = envelope.open(bytes);
+  if (opened.state == Envelope::State::OtherVersion)
+    return refuse("is of another format version");
+  if (opened.state != Envelope::State::Whole)
+    return refuse("is damaged");
+  ByteReader from(opened.contents);
+  if (from.string("target") != place.target || from.string("device") != place.device)
+    return refuse("is of another device");
+  if (from.string("toolchain") != place.toolchain)
+    return refuse("was made with another compiler");
+  MeasuredChoices choices;
+  for (uint64_t left = from.count("choices", 32); left > 0; --left) {
+    std::string key = from.string("key");
+    MeasuredChoice &choice = choices[std::move(key)];
+    choice.text = from.string("choice");
+    choice.nanoseconds = from.u64("time");
+    choice.firstNanoseconds = from.u64("time of the first choice");
+  }
+  if (!from.status() || from.remaining() != 0)
+    return refuse("is damaged");
+  return choices;
+}
+
+Status TuningTable::write() const {
+  ByteWriter contents;
+  contents.string(place.target);
+  contents.string(place.device);
+  contents.string(place.toolchain);
+  contents.u64(kept.size());
+  for (const auto &[key, choice] : kept) {
+    contents.string(key);
+    contents.string(choice.text);
+    contents.u64(choice.nanoseconds);
+    contents.u64(choice.firstNanoseconds);
+  }
+  return writeFileAtomically(path(), envelope.seal(contents.view()));
+}
+
+Status TuningTable::add(const MeasuredChoices &choices) {
+  std::optional<FileLock> lock;
+  Status status;
+  if (folder) {
+    status = ArtifactCache::makeFolder(*folder);
+    if (status.isOk()) {
+      lock.emplace(*folder + "/tuning.lock");
+      if (Result<MeasuredChoices> others = read(); others)
+        kept.insert(others->begin(), others->end());
+    }
+  }
+  size_t numLeft = 0;
+  for (const auto &[key, choice] : choices) {
+    if (kept.size() >= mostKernels && !kept.contains(key))
+      ++numLeft;
+    else
+      kept[key] = choice;
+  }
+  if (folder && status.isOk())
+    status = write();
+  if (status.isOk() && numLeft != 0)
+    return Status::outOfMemory("there are schedules of " + std::to_string(mostKernels) + " kernels, and no more are kept; " +
+                               path() + " may be removed");
+  return status;
+}
