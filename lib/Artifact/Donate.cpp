@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Donate.h"
 
+#include "zyx/Artifact/Commands.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,24 +19,6 @@ namespace {
 /// When something happens in a run: command n outside of loops, a loop with its body being one, at 2 n, and what is
 /// copied behind it at 2 n + 1.
 using Time = size_t;
-
-/// All buffers that a command names.
-template <typename F>
-void forEachRef(Command &command, F &&visit) {
-  if (auto *launch = std::get_if<Launch>(&command.action)) {
-    for (BufferRef &ref : launch->buffers)
-      visit(ref);
-  } else if (auto *copy = std::get_if<Copy>(&command.action)) {
-    visit(copy->source);
-    visit(copy->destination);
-  } else if (auto *fill = std::get_if<Fill>(&command.action)) {
-    visit(fill->destination);
-  } else if (auto *loop = std::get_if<Loop>(&command.action)) {
-    for (auto *ref : {&loop->count, &loop->index})
-      if (*ref)
-        visit(**ref);
-  }
-}
 
 class Donor {
 public:

@@ -99,16 +99,32 @@ Status Buffer::checkSize(size_t given) const {
                                  std::to_string(given));
 }
 
-/// A use by the host, which is ordered among the others before it begins and over at its end.
-class Buffer::HostUse {
+/// Two buffers, or one of them, held in the order of their addresses.
+class Buffer::Pair {
 public:
-  HostUse(const Buffer *read, Buffer *written) {
-    const Buffer *first = read, *second = written;
+  Pair(const Buffer *a, const Buffer *b) : first(a), second(b) {
     if (std::less<>()(second, first))
       std::swap(first, second);
     for (const Buffer *buffer : {first, second})
       if (buffer)
         buffer->lock();
+  }
+  ~Pair() {
+    for (const Buffer *buffer : {first, second})
+      if (buffer)
+        buffer->unlock();
+  }
+  Pair(const Pair &) = delete;
+
+private:
+  const Buffer *first, *second;
+};
+
+/// A use by the host, which is ordered among the others before it begins and over at its end.
+class Buffer::HostUse {
+public:
+  HostUse(const Buffer *read, Buffer *written) {
+    Pair held(read, written);
     if (read) {
       read->beforeRead(reached);
       read->noteRead(done);
@@ -118,9 +134,6 @@ public:
       written->beforeWrite(over);
       written->noteWrite(done);
     }
-    for (const Buffer *buffer : {first, second})
-      if (buffer)
-        buffer->unlock();
   }
 
   /// Calls `copy` when all is there, and tells how that ended.
@@ -203,4 +216,32 @@ Status Buffer::copyFrom(const Buffer &from) {
       std::memmove(own, other, memory.size);
     return Status::ok();
   });
+}
+
+Result<Point> Buffer::copyLater(std::shared_ptr<const Buffer> from, std::shared_ptr<Buffer> to, Queue &queue) {
+  ZYX_RETURN_IF_ERROR(to->checkSize(from->memory.size));
+  ZYX_ASSERT(from != to && to->pool && from->pool, "a queue copies from one pool to another");
+  Work work;
+  work.name = "copy of " + std::to_string(to->memory.size) + " bytes";
+  work.signal = {std::make_shared<Timeline>(), 1};
+  auto fences = std::make_shared<std::vector<std::shared_ptr<Fence>>>();
+  work.take = [fences, pool = to->pool](const std::shared_ptr<Fence> &fence) {
+    const bool isTaken = pool->canWaitFor(*fence);
+    if (isTaken)
+      fences->push_back(fence);
+    return isTaken;
+  };
+  work.body = [fences, from, to] {
+    for (const std::shared_ptr<Fence> &fence : std::exchange(*fences, {}))
+      ZYX_RETURN_IF_ERROR(to->pool->waitFor(*fence));
+    return from->pool->copyTo(from->memory, *to->pool, to->memory, to->memory.size);
+  };
+  Point done = work.signal;
+  Pair held(from.get(), to.get());
+  from->beforeRead(work.wait);
+  to->beforeWrite(work.after);
+  from->noteRead(done);
+  to->noteWrite(done);
+  queue.submit(std::move(work));
+  return done;
 }

@@ -19,6 +19,8 @@ struct Item {
   size_t pending = 0;
   /// Of the first wait that failed.
   Status failure;
+  /// Waits that the body's device has taken over.
+  std::vector<Point> taken;
 };
 
 /// Shared with the callbacks of points that may outlive the queue.
@@ -30,6 +32,19 @@ struct State {
 
   void loop();
 };
+
+Status dependencyFailed(const Status &cause) {
+  return Status::aborted("work that this depends on failed").withCause(cause);
+}
+
+/// The host has not waited for what the device waited for by itself.
+Status run(const Item &item) {
+  ZYX_RETURN_IF_ERROR(item.work.body());
+  for (const Point &point : item.taken)
+    if (Status status = point.wait(); !status.isOk())
+      return dependencyFailed(status);
+  return Status::ok();
+}
 
 void State::loop() {
   std::unique_lock lock(mutex);
@@ -48,9 +63,9 @@ void State::loop() {
     if (cancelled)
       status = Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
     else if (!failure.isOk())
-      status = Status::aborted("work that this depends on failed").withCause(failure);
+      status = dependencyFailed(failure);
     else
-      status = item->work.body();
+      status = run(*item);
     // What the work holds goes before anyone learns that it is done.
     item->work.body = nullptr;
     const Point signal = std::move(item->work.signal);
@@ -88,6 +103,7 @@ private:
 void ThreadQueue::submit(Work work) {
   auto item = std::make_shared<Item>();
   const std::vector<Point> wait = std::move(work.wait), after = std::move(work.after);
+  const bool canTake = work.take != nullptr;
   item->work = std::move(work);
   item->pending = wait.size() + after.size();
   {
@@ -103,10 +119,21 @@ void ThreadQueue::submit(Work work) {
       --item->pending;
       state->changed.notify_all();
     };
-    if (point.timeline)
-      point.timeline->onReach(point.value, arrived);
-    else
+    // The timeline holds this, and calls it while it lives.
+    auto take = [state = state, item, mustSucceed, timeline = std::weak_ptr(point.timeline),
+                 value = point.value](const std::shared_ptr<Fence> &fence) {
+      std::lock_guard lock(state->mutex);
+      const bool isTaken = item->work.take(fence);
+      if (isTaken && mustSucceed)
+        item->taken.push_back({timeline.lock(), value});
+      return isTaken;
+    };
+    if (!point.timeline)
       arrived(Status::ok());
+    else if (canTake)
+      point.timeline->onReach(point.value, arrived, take);
+    else
+      point.timeline->onReach(point.value, arrived);
   };
   for (const Point &point : wait)
     listen(point, true);

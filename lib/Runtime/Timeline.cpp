@@ -18,7 +18,8 @@ Status Timeline::status() const {
 }
 
 Status Timeline::signal(uint64_t value) {
-  std::vector<Callback> due;
+  std::vector<Listener> due;
+  Announcement over;
   {
     std::lock_guard lock(mutex);
     if (!failure.isOk())
@@ -27,29 +28,58 @@ Status Timeline::signal(uint64_t value) {
       return Status::invalidArgument("the timeline is at " + std::to_string(reached) +
                                      " and cannot be signalled to " + std::to_string(value));
     reached = value;
-    auto end = callbacks.upper_bound(value);
-    for (auto it = callbacks.begin(); it != end; ++it)
+    auto end = listeners.upper_bound(value);
+    for (auto it = listeners.begin(); it != end; ++it)
       due.push_back(std::move(it->second));
-    callbacks.erase(callbacks.begin(), end);
+    listeners.erase(listeners.begin(), end);
+    if (announced.value <= value)
+      std::swap(over, announced);
     changed.notify_all();
   }
-  for (const Callback &callback : due)
-    callback(Status::ok());
+  for (const Listener &listener : due)
+    listener.callback(Status::ok());
   return Status::ok();
 }
 
 void Timeline::fail(Status cause) {
-  std::multimap<uint64_t, Callback> due;
+  std::multimap<uint64_t, Listener> due;
+  Announcement over;
   {
     std::lock_guard lock(mutex);
     if (!failure.isOk())
       return;
     failure = cause;
-    due.swap(callbacks);
+    due.swap(listeners);
+    std::swap(over, announced);
     changed.notify_all();
   }
-  for (const auto &[value, callback] : due)
-    callback(cause);
+  for (const auto &[value, listener] : due)
+    listener.callback(cause);
+}
+
+void Timeline::announce(uint64_t value, std::shared_ptr<Fence> fence) {
+  std::vector<std::pair<uint64_t, Listener>> asked;
+  {
+    std::lock_guard lock(mutex);
+    if (!failure.isOk() || value <= reached)
+      return;
+    announced = {value, fence};
+    auto end = listeners.upper_bound(value);
+    for (auto it = listeners.begin(); it != end;) {
+      if (it->second.take) {
+        asked.emplace_back(it->first, std::move(it->second));
+        it = listeners.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  for (auto &[wanted, listener] : asked) {
+    if (listener.take(fence))
+      listener.callback(Status::ok());
+    else
+      onReach(wanted, std::move(listener.callback));
+  }
 }
 
 Status Timeline::wait(uint64_t value, Deadline deadline) const {
@@ -68,16 +98,24 @@ Status Timeline::wait(uint64_t value, Deadline deadline) const {
                                         " and did not reach " + std::to_string(value) + " in time");
 }
 
-void Timeline::onReach(uint64_t value, Callback callback) {
+void Timeline::onReach(uint64_t value, Callback callback, Take take) {
   Status status;
+  std::shared_ptr<Fence> fence;
   {
     std::lock_guard lock(mutex);
     if (reached < value && failure.isOk()) {
-      callbacks.emplace(value, std::move(callback));
-      return;
+      if (take && announced.fence && announced.value >= value) {
+        fence = announced.fence;
+      } else {
+        listeners.emplace(value, Listener{std::move(callback), std::move(take)});
+        return;
+      }
     }
     if (reached < value)
       status = failure;
   }
-  callback(status);
+  if (fence && !take(fence))
+    onReach(value, std::move(callback));
+  else
+    callback(status);
 }

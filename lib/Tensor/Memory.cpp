@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "State.h"
 
+#include "zyx/Artifact/Commands.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -53,24 +55,6 @@ Status State::explain(const Status &failure, uint16_t device) const {
   return Status(failure.code(), text).withDevice(failure.device());
 }
 
-/// The buffers that a command uses.
-static std::vector<uint32_t> buffersOf(const artifact::Command &command) {
-  std::vector<uint32_t> buffers;
-  if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
-    for (const artifact::BufferRef &ref : launch->buffers)
-      buffers.push_back(ref.buffer);
-  } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
-    buffers = {copy->source.buffer, copy->destination.buffer};
-  } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
-    for (const auto &ref : {loop->count, loop->index})
-      if (ref)
-        buffers.push_back(ref->buffer);
-  } else {
-    buffers = {std::get<artifact::Fill>(command.action).destination.buffer};
-  }
-  return buffers;
-}
-
 /// Bytes besides inputs, the least that a run's order of commands needs at once. Outputs that `isTaken` lie in the
 /// memory of inputs.
 static uint64_t leastOf(const artifact::Artifact &artifact, const std::vector<bool> &isTaken) {
@@ -80,8 +64,9 @@ static uint64_t leastOf(const artifact::Artifact &artifact, const std::vector<bo
   };
   std::vector<Life> lives(artifact.buffers.size());
   for (size_t i = artifact.numInitCommands; i < numCommands; ++i)
-    for (uint32_t buffer : buffersOf(artifact.commands[i]))
-      lives[buffer] = {std::min(lives[buffer].first, i), i};
+    artifact::forEachRef(artifact.commands[i], [&](const artifact::BufferRef &ref) {
+      lives[ref.buffer] = {std::min(lives[ref.buffer].first, i), i};
+    });
   // Changes of what is alive, by command.
   std::vector<int64_t> changes(numCommands + 1);
   for (size_t i = 0; i < lives.size(); ++i) {

@@ -119,8 +119,17 @@ Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> 
       outputs.push_back(values[number]);
     }
     ZYX_RETURN_IF_ERROR(step.program ? execute(*step.program, inputs, outputs, points)
-                                     : outputs[0]->copyFrom(*inputs[0]));
+                                     : copy(inputs[0], outputs[0], step.device, points));
   }
+  return Status::ok();
+}
+
+Status State::copy(const std::shared_ptr<Buffer> &from, const std::shared_ptr<Buffer> &to, uint16_t device,
+                   std::vector<Point> &points) {
+  if (!homes[device].device || !to->reaches(*from))
+    return to->copyFrom(*from);
+  ZYX_ASSIGN_OR_RETURN(Point end, Buffer::copyLater(from, to, homes[device].device->queue()));
+  points.push_back(std::move(end));
   return Status::ok();
 }
 
@@ -219,16 +228,18 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
   std::vector<Point> points;
   ZYX_RETURN_IF_ERROR(run(made, values, points));
   // Nothing has changed up to here: after a failure every tensor is what it was.
-  for (const auto &[node, number] : made.moved)
+  Flight flight{.points = std::move(points), .targets = {}, .moved = {}, .where = where, .change = {}};
+  for (const auto &[node, number] : made.moved) {
+    flight.moved.emplace_back(node, values[number]);
     setValue(node, values[number], made.values[number].device);
-  std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> done;
+  }
   for (size_t i = 0; i < targets.size(); ++i) {
     const uint32_t number = made.results[i];
-    done.emplace_back(targets[i], values[number]);
+    flight.targets.emplace_back(targets[i], values[number]);
     setValue(targets[i], std::move(values[number]), made.values[number].device);
     states[targets[i]].isCut = tapes == 0;
   }
-  addFlight(std::move(done), std::move(points), where, change);
+  addFlight(std::move(flight), change);
   return Status::ok();
 }
 
@@ -258,15 +269,14 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
 // Runs in flight
 //===----------------------------------------------------------------------===//
 
-void State::addFlight(std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> targets, std::vector<Point> points,
-                      const Place &where, const Change *change) {
-  Flight &flight = flights.emplace_back(Flight{std::move(points), std::move(targets), where, {}});
+void State::addFlight(Flight flight, const Change *change) {
   if (change) {
     change->contents->isGiven = true;
     change->contents->state = weak_from_this();
     change->contents->end = Change::End::Open;
     flight.change = change->contents;
   }
+  flights.push_back(std::move(flight));
   settle();
 }
 
@@ -312,15 +322,23 @@ void State::settle(const Flight &flight) {
       continue;
     // Of several programs some may have succeeded.
     if (failure && !value->wait(false).isOk()) {
-      setValue(node, nullptr);
-      states[node].isCut = false;
-      states[node].failure = failure;
+      resetValue(node, failure);
     } else if (states[node].isCut) {
       dropOperands(node);
     } else if (tapes != 0 && graph.node(node).op != Op::Parameter) {
       taped.push_back(node);
     }
   }
+  for (const auto &[node, weak] : flight.moved)
+    if (const std::shared_ptr<Buffer> value = weak.lock();
+        failure && value && states[node].value == value && !value->wait(false).isOk())
+      resetValue(node, failure);
+}
+
+void State::resetValue(NodeId node, const std::shared_ptr<Failure> &failure) {
+  setValue(node, nullptr);
+  states[node].isCut = false;
+  states[node].failure = failure;
 }
 
 Status State::takeFailure(NodeId node) {
@@ -440,12 +458,12 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   counted.taken += taken;
   counted.notTaken += plan.options.givenUp.size() - taken;
   std::vector<Tensor> results;
-  std::vector<std::pair<NodeId, std::weak_ptr<Buffer>>> done;
+  Flight flight{.points = std::move(points), .targets = {}, .moved = {}, .where = where, .change = {}};
   for (uint32_t number : made.results) {
     const Schedule::Value &value = made.values[number];
     ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(value.type, values[number], value.device, where));
-    done.emplace_back(nodeOf(results.back()), values[number]);
+    flight.targets.emplace_back(nodeOf(results.back()), values[number]);
   }
-  addFlight(std::move(done), std::move(points), where, change);
+  addFlight(std::move(flight), change);
   return results;
 }

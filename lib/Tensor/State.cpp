@@ -475,7 +475,8 @@ Status State::compact() {
   const auto move = [&](NodeId &id) { return (id = moved[id]) == none; };
   std::erase_if(taped, move);
   for (Flight &flight : flights)
-    std::erase_if(flight.targets, [&](auto &target) { return move(target.first); });
+    for (auto *values : {&flight.targets, &flight.moved})
+      std::erase_if(*values, [&](auto &value) { return move(value.first); });
   graph = std::move(fresh);
   states = std::move(freshStates);
   ++compactions;

@@ -213,7 +213,8 @@ private:
   /// A realization of which runs may be in flight, and the values that come of it.
   struct Flight {
     std::vector<runtime::Point> points;
-    std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets;
+    /// What was asked for, and what was moved to another device on the way.
+    std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets, moved;
     Place where;
     std::weak_ptr<Change::Contents> change;
   };
@@ -269,18 +270,22 @@ private:
   /// `isTaken` results take the memory.
   Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points,
              const std::vector<bool> &isTaken = {});
+  /// The value of another device on this one. Where the devices need no host for it, it is in flight.
+  Status copy(const std::shared_ptr<runtime::Buffer> &from, const std::shared_ptr<runtime::Buffer> &to, uint16_t device,
+              std::vector<runtime::Point> &points);
   Status execute(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
   Status checkIsNew(const Change *change) const;
   Status realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
-  /// Values that are there, or will be after `points`.
-  void addFlight(std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets,
-                 std::vector<runtime::Point> points, const Place &where, const Change *change);
+  /// Values that are there, or will be after the flight's points.
+  void addFlight(Flight flight, const Change *change);
   /// Of runs that are over, values are good, or are given up for what they were made of.
   void settle();
   void settle(const Flight &flight);
+  /// Forgets a value that did not come.
+  void resetValue(NodeId node, const std::shared_ptr<Failure> &failure);
   /// Of a value that did not come; it is told once where the value can be computed again.
   Status takeFailure(NodeId node);
   /// Rebuilds the graph where most of its nodes are dead.

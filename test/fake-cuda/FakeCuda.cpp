@@ -7,13 +7,16 @@
 #include "../../lib/Runtime/Devices/Cuda/Driver.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,13 +24,26 @@
 using namespace zyx::runtime::cuda;
 
 namespace zyx::runtime::cuda {
-struct ContextTag {};
-struct MemoryPoolTag {};
-struct EventTag {
-  std::chrono::steady_clock::time_point time;
+struct ContextTag {
+  int device;
+};
+struct MemoryPoolTag {
+  int device;
+  /// Other devices that reach its memory.
+  std::set<int> readers;
 };
 struct StreamTag {
-  std::vector<std::function<void()>> work;
+  int device;
+  std::deque<std::function<void()>> work;
+  /// Pieces of work that were handed over, and those that are over.
+  uint64_t handed = 0, over = 0;
+};
+struct EventTag {
+  /// Work may write it when the event is no more.
+  std::shared_ptr<std::chrono::steady_clock::time_point> time;
+  /// Where it was recorded last.
+  std::shared_ptr<StreamTag> stream;
+  uint64_t number = 0;
 };
 struct FunctionTag {
   std::string name;
@@ -50,21 +66,34 @@ struct ModuleTag {
 
 namespace {
 
-constexpr int success = 0, invalid = 1, outOfMemory = 2, badImage = 218, notFound = 500, illegalAddress = 700,
-              outOfResources = 701, notSupported = 801;
+constexpr int success = 0, invalid = 1, outOfMemory = 2, invalidContext = 201, badImage = 218, invalidHandle = 400,
+              notFound = 500, illegalAddress = 700, outOfResources = 701, notSupported = 801;
+constexpr int mostDevices = 8;
 
-struct State {
-  FakeCuda facts;
-  std::recursive_mutex mutex;
+struct Card {
+  explicit Card(int number) : context{number}, pool{number, {}} {}
   int lost = 0;
   ContextTag context;
   MemoryPoolTag pool;
+};
+
+struct State {
+  State() {
+    for (int i = 0; i < mostDevices; ++i)
+      cards.emplace_back(i);
+  }
+  FakeCuda facts;
+  std::recursive_mutex mutex;
+  std::deque<Card> cards;
   struct Block {
     size_t size;
+    int device;
     std::shared_ptr<void> owner;
   };
   /// What was given out, until it is given back; a lost device keeps it to its end.
   std::map<uint64_t, Block> memory;
+  std::map<Stream, std::shared_ptr<StreamTag>> streams;
+  std::atomic<int> held = -1;
 };
 
 State &state() {
@@ -72,54 +101,78 @@ State &state() {
   return state;
 }
 
-/// Every function of the driver holds the lock, and says so where the device is lost.
-struct Call {
-  Call() : lock(state().mutex) {}
-  int code() const { return state().lost; }
-  std::lock_guard<std::recursive_mutex> lock;
-};
+/// The device of the calling thread's context.
+thread_local int current = -1;
+
+/// What needs no context, and succeeds.
+template <typename F> int always(F &&body) {
+  std::lock_guard lock(state().mutex);
+  body();
+  return success;
+}
+/// What needs one; where the device is lost, that is what it says.
+template <typename F> int onDevice(F &&body) {
+  std::lock_guard lock(state().mutex);
+  if (current < 0)
+    return invalidContext;
+  if (state().cards[current].lost)
+    return state().cards[current].lost;
+  return body();
+}
+/// What is done on a stream of the current context.
+template <typename F> int onStream(Stream stream, F &&body) {
+  return onDevice([&] { return stream->device == current ? body() : invalidHandle; });
+}
 
 /// Counts down, and is true once.
 bool strikes(int &counter) { return counter > 0 && --counter == 0; }
 
-void wait(Stream stream) {
-  if (state().facts.slowness)
-    std::this_thread::sleep_for(std::chrono::milliseconds(state().facts.slowness));
-  std::vector<std::function<void()>> work;
-  work.swap(stream->work);
-  for (const auto &one : work) {
-    if (state().lost)
-      break;
-    if (strikes(state().facts.loseAtWork))
-      state().lost = illegalAddress;
-    else
+/// Work of a device that is lost is over without being done.
+void run(StreamTag &stream, uint64_t number) {
+  while (stream.over < number && !stream.work.empty()) {
+    const std::function<void()> one = std::move(stream.work.front());
+    stream.work.pop_front();
+    int &lost = state().cards[stream.device].lost;
+    if (!lost && strikes(state().facts.loseAtWork))
+      lost = illegalAddress;
+    else if (!lost)
       one();
+    ++stream.over;
   }
 }
 
-/// Whether the memory was given out.
-bool isAlive(uint64_t address, size_t size) {
+/// Before somebody waits for a device, without the lock.
+void beSlow() {
+  if (state().facts.slowness)
+    std::this_thread::sleep_for(std::chrono::milliseconds(state().facts.slowness));
+  while (state().held == current)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Whether a device reaches this memory, and it was given out.
+bool isAlive(uint64_t address, size_t size, int device) {
   auto after = state().memory.upper_bound(address);
   if (after == state().memory.begin())
     return false;
-  auto found = std::prev(after);
-  return address + size <= found->first + found->second.size;
+  const auto &[begin, block] = *std::prev(after);
+  const bool isReached = block.device == device || state().cards[block.device].pool.readers.contains(device);
+  return isReached && address + size <= begin + block.size;
 }
 
 int enqueue(Stream stream, std::function<void()> work) {
   stream->work.push_back(std::move(work));
+  ++stream->handed;
   return success;
 }
 
 template <typename T> int fill(uint64_t to, T value, size_t count, Stream stream) {
-  Call call;
-  if (call.code())
-    return call.code();
-  if (!isAlive(to, count * sizeof(T)))
-    return invalid;
-  return enqueue(stream, [=] {
-    for (size_t i = 0; i < count; ++i)
-      std::memcpy(reinterpret_cast<char *>(to) + i * sizeof(T), &value, sizeof(T));
+  return onStream(stream, [=] {
+    if (!isAlive(to, count * sizeof(T), stream->device))
+      return invalid;
+    return enqueue(stream, [=] {
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(reinterpret_cast<char *>(to) + i * sizeof(T), &value, sizeof(T));
+    });
   });
 }
 
@@ -135,10 +188,21 @@ ZYX_CUDA_NEWER_FUNCTIONS(ZYX_DECLARE)
 
 FakeCuda *zyxFakeCuda() { return &state().facts; }
 void zyxFakeCudaReset() {
-  Call call;
-  state().facts = {};
-  state().lost = 0;
-  state().memory.clear();
+  always([] {
+    state().facts = {};
+    state().memory.clear();
+    state().held = -1;
+    for (Card &card : state().cards) {
+      card.lost = 0;
+      card.pool.readers.clear();
+    }
+  });
+}
+void zyxFakeCudaHold(int device) { state().held = device; }
+int zyxFakeCudaEarlyWaits() {
+  int waits = 0;
+  always([&] { waits = state().facts.earlyWaits; });
+  return waits;
 }
 
 int cuInit(unsigned) { return state().facts.initCode; }
@@ -153,6 +217,7 @@ int cuDriverGetVersion(int *version) {
 }
 int cuGetErrorName(int code, const char **name) {
   *name = code == illegalAddress   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == invalid        ? "CUDA_ERROR_INVALID_VALUE"
           : code == outOfMemory    ? "CUDA_ERROR_OUT_OF_MEMORY"
           : code == badImage       ? "CUDA_ERROR_INVALID_PTX"
           : code == outOfResources ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
@@ -185,139 +250,177 @@ int cuDeviceTotalMem_v2(size_t *bytes, int) {
   *bytes = state().facts.memoryBytes;
   return success;
 }
-int cuDeviceGetDefaultMemPool(MemoryPoolHandle *pool, int) {
-  *pool = &state().pool;
-  return success;
+int cuDeviceGetDefaultMemPool(MemoryPoolHandle *pool, int device) {
+  return always([&] { *pool = &state().cards.at(device).pool; });
 }
 int cuMemPoolSetAttribute(MemoryPoolHandle, int, void *) { return success; }
-int cuMemPoolTrimTo(MemoryPoolHandle, size_t) {
-  Call call;
+int cuMemPoolTrimTo(MemoryPoolHandle pool, size_t) {
+  std::lock_guard lock(state().mutex);
   ++state().facts.trims;
-  return call.code();
+  return state().cards[pool->device].lost;
 }
-int cuDevicePrimaryCtxRetain(Context *context, int) {
-  Call call;
-  ++state().facts.contexts;
-  *context = &state().context;
-  return success;
+int cuDeviceCanAccessPeer(int *reaches, int, int) { return always([=] { *reaches = state().facts.arePeers; }); }
+int cuMemPoolSetAccess(MemoryPoolHandle pool, const PoolAccess *access, size_t count) {
+  std::lock_guard lock(state().mutex);
+  if (strikes(state().facts.failAccess) || count != 1 || access->placeKind != 1 || access->access != 3 ||
+      access->device == pool->device || !state().facts.arePeers)
+    return invalid;
+  pool->readers.insert(access->device);
+  return state().cards[pool->device].lost;
+}
+int cuDevicePrimaryCtxRetain(Context *context, int device) {
+  return always([&] {
+    ++state().facts.contexts;
+    *context = &state().cards.at(device).context;
+  });
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
-  Call call;
-  --state().facts.contexts;
+  return always([] { --state().facts.contexts; });
+}
+int cuCtxSetCurrent(Context context) {
+  current = context->device;
   return success;
 }
-int cuCtxSetCurrent(Context) { return success; }
 int cuStreamCreate(Stream *stream, unsigned) {
-  Call call;
-  ++state().facts.streams;
-  *stream = new StreamTag;
-  return call.code();
+  return onDevice([&] {
+    ++state().facts.streams;
+    auto made = std::make_shared<StreamTag>(StreamTag{current, {}});
+    *stream = made.get();
+    state().streams[made.get()] = std::move(made);
+    return success;
+  });
 }
 int cuStreamDestroy_v2(Stream stream) {
-  Call call;
-  --state().facts.streams;
-  delete stream;
-  return success;
+  return always([=] {
+    --state().facts.streams;
+    // Who waits for an event of it has it still.
+    state().streams.erase(stream);
+  });
 }
 int cuStreamSynchronize(Stream stream) {
-  Call call;
-  wait(stream);
-  return call.code();
+  beSlow();
+  return onStream(stream, [=] {
+    run(*stream, stream->handed);
+    return state().cards[current].lost;
+  });
+}
+int cuStreamWaitEvent(Stream stream, Event event, unsigned) {
+  return onStream(stream, [=] {
+    if (strikes(state().facts.failWait) || !event->stream)
+      return invalid;
+    ++state().facts.eventWaits;
+    state().facts.earlyWaits += event->stream->over < event->number;
+    return enqueue(stream, [other = event->stream, number = event->number] { run(*other, number); });
+  });
 }
 int cuEventCreate(Event *event, unsigned) {
-  Call call;
-  ++state().facts.events;
-  *event = new EventTag;
-  return call.code();
+  return onDevice([=] {
+    ++state().facts.events;
+    *event = new EventTag;
+    return success;
+  });
 }
 int cuEventDestroy_v2(Event event) {
-  Call call;
-  --state().facts.events;
-  delete event;
-  return success;
+  return always([=] {
+    --state().facts.events;
+    delete event;
+  });
 }
-/// The stream on which it was recorded last comes with it: there is one stream in all.
-static Stream recorded = nullptr;
 int cuEventRecord(Event event, Stream stream) {
-  Call call;
-  recorded = stream;
-  if (call.code())
-    return call.code();
-  return enqueue(stream, [=] { event->time = std::chrono::steady_clock::now(); });
+  return onStream(stream, [=] {
+    event->time = std::make_shared<std::chrono::steady_clock::time_point>();
+    event->stream = state().streams.at(stream);
+    event->number = stream->handed + 1;
+    return enqueue(stream, [time = event->time] { *time = std::chrono::steady_clock::now(); });
+  });
 }
-int cuEventSynchronize(Event) {
-  Call call;
-  wait(recorded);
-  return call.code();
+int cuEventSynchronize(Event event) {
+  beSlow();
+  return onDevice([=] {
+    run(*event->stream, event->number);
+    return state().cards[current].lost;
+  });
 }
 int cuEventElapsedTime(float *milliseconds, Event begin, Event end) {
-  Call call;
-  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
-  return call.code();
+  return onDevice([=] {
+    *milliseconds = std::chrono::duration<float, std::milli>(*end->time - *begin->time).count();
+    return success;
+  });
 }
-int cuMemAllocAsync(uint64_t *address, size_t size, Stream) {
-  Call call;
-  if (call.code())
-    return call.code();
-  if (strikes(state().facts.failAllocation) || state().facts.allocations == state().facts.room)
-    return outOfMemory;
-  void *memory = nullptr;
-  if (::posix_memalign(&memory, 256, (size + 511) / 256 * 256) != 0)
-    return outOfMemory;
-  const std::shared_ptr<void> owner(memory, std::free);
-  memory = static_cast<char *>(memory) + state().facts.shift;
-  // Nobody may rely on what is there.
-  std::memset(memory, 0xa5, size);
-  *address = reinterpret_cast<uint64_t>(memory);
-  state().memory[*address] = {size, owner};
-  ++state().facts.allocations;
-  return success;
+int cuMemAllocAsync(uint64_t *address, size_t size, Stream stream) {
+  return onStream(stream, [=] {
+    if (strikes(state().facts.failAllocation) || state().facts.allocations == state().facts.room)
+      return outOfMemory;
+    void *memory = nullptr;
+    if (::posix_memalign(&memory, 256, (size + 511) / 256 * 256) != 0)
+      return outOfMemory;
+    const std::shared_ptr<void> owner(memory, std::free);
+    memory = static_cast<char *>(memory) + state().facts.shift;
+    // Nobody may rely on what is there.
+    std::memset(memory, 0xa5, size);
+    *address = reinterpret_cast<uint64_t>(memory);
+    state().memory[*address] = {size, current, owner};
+    ++state().facts.allocations;
+    return success;
+  });
 }
 int cuMemFreeAsync(uint64_t address, Stream stream) {
-  Call call;
-  if (call.code())
-    return call.code();
-  const auto found = state().memory.find(address);
-  if (found == state().memory.end())
-    return invalid;
-  --state().facts.allocations;
-  // It goes with the work that stands in the stream.
-  const std::shared_ptr<void> owner = found->second.owner;
-  state().memory.erase(found);
-  return enqueue(stream, [owner] {});
+  return onStream(stream, [=] {
+    const auto found = state().memory.find(address);
+    if (found == state().memory.end() || found->second.device != current)
+      return invalid;
+    --state().facts.allocations;
+    // It goes with the work that stands in the stream.
+    const std::shared_ptr<void> owner = found->second.owner;
+    state().memory.erase(found);
+    return enqueue(stream, [owner] {});
+  });
 }
 int cuMemHostAlloc(void **memory, size_t size, unsigned) {
-  Call call;
-  if (strikes(state().facts.failPinned))
-    return outOfMemory;
-  *memory = std::malloc(size);
-  ++state().facts.pinned;
-  return call.code();
+  return onDevice([=] {
+    if (strikes(state().facts.failPinned))
+      return outOfMemory;
+    *memory = std::malloc(size);
+    ++state().facts.pinned;
+    return success;
+  });
 }
 int cuMemFreeHost(void *memory) {
-  Call call;
-  --state().facts.pinned;
-  std::free(memory);
-  return success;
+  return always([=] {
+    --state().facts.pinned;
+    std::free(memory);
+  });
 }
-static int copyLater(void *to, const void *from, size_t size, uint64_t onDevice, Stream stream) {
-  Call call;
-  if (call.code())
-    return call.code();
-  if (!isAlive(onDevice, size))
-    return invalid;
-  return enqueue(stream, [=] { std::memcpy(to, from, size); });
+/// Each end that is memory of a device.
+static int copyLater(void *to, const void *from, size_t size, std::initializer_list<uint64_t> onDevices, Stream stream) {
+  return onStream(stream, [&] {
+    for (uint64_t address : onDevices)
+      if (!isAlive(address, size, current))
+        return invalid;
+    return enqueue(stream, [=] { std::memcpy(to, from, size); });
+  });
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream stream) {
-  return copyLater(reinterpret_cast<void *>(to), from, size, to, stream);
+  always([=] { state().facts.hostBytes += size; });
+  return copyLater(reinterpret_cast<void *>(to), from, size, {to}, stream);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream stream) {
-  return copyLater(to, reinterpret_cast<const void *>(from), size, from, stream);
+  always([=] { state().facts.hostBytes += size; });
+  return copyLater(to, reinterpret_cast<const void *>(from), size, {from}, stream);
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, Stream stream) {
   if (to < from + size && from < to + size)
     return invalid;
-  return copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, from, stream);
+  return copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, {to, from}, stream);
+}
+int cuMemcpyPeerAsync(uint64_t to, Context, uint64_t from, Context, size_t size, Stream stream) {
+  bool fails = false;
+  always([&] {
+    ++state().facts.peerCopies;
+    fails = strikes(state().facts.failPeerCopy);
+  });
+  return fails ? invalid
+               : copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, {to, from}, stream);
 }
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, Stream stream) {
   return fill(to, value, count, stream);
@@ -335,63 +438,62 @@ int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, 
   return success;
 }
 int cuStreamWaitValue32_v2(Stream stream, uint64_t address, uint32_t value, unsigned) {
-  Call call;
-  if (call.code())
-    return call.code();
-  ++state().facts.gates;
-  return enqueue(stream, [=] { state().facts.stuck += *reinterpret_cast<const volatile uint32_t *>(address) != value; });
+  return onStream(stream, [=] {
+    ++state().facts.gates;
+    return enqueue(stream,
+                   [=] { state().facts.stuck += *reinterpret_cast<const volatile uint32_t *>(address) != value; });
+  });
 }
 int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values) {
-  Call call;
-  if (call.code())
-    return call.code();
-  if (std::strstr(static_cast<const char *>(image), "broken")) {
-    for (unsigned i = 0; i < count; ++i)
-      if (options[i] == 5)
-        std::strcpy(static_cast<char *>(values[i]), "line 1 is broken");
-    return badImage;
-  }
-  ++state().facts.modules;
-  *module = new ModuleTag;
-  return success;
+  return onDevice([=] {
+    if (std::strstr(static_cast<const char *>(image), "broken")) {
+      for (unsigned i = 0; i < count; ++i)
+        if (options[i] == 5)
+          std::strcpy(static_cast<char *>(values[i]), "line 1 is broken");
+      return badImage;
+    }
+    ++state().facts.modules;
+    *module = new ModuleTag;
+    return success;
+  });
 }
 int cuModuleUnload(Module module) {
-  Call call;
-  --state().facts.modules;
-  delete module;
-  return success;
+  return always([=] {
+    --state().facts.modules;
+    delete module;
+  });
 }
 int cuModuleGetFunction(Function *function, Module module, const char *name) {
-  Call call;
-  if (std::strncmp(name, "missing", 7) == 0)
-    return notFound;
-  FunctionTag &made = module->functions[name];
-  made.name = name;
-  *function = &made;
-  return call.code();
+  return onDevice([=] {
+    if (std::strncmp(name, "missing", 7) == 0)
+      return notFound;
+    FunctionTag &made = module->functions[name];
+    made.name = name;
+    *function = &made;
+    return success;
+  });
 }
 int cuFuncSetAttribute(Function, int, int) { return success; }
 /// In the map: the address, the extents, and what the box has along the first dimension.
 int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
                            const uint64_t *strides, const unsigned *box, const unsigned *every, int interleave,
                            int swizzle, int, int fill) {
-  Call call;
-  if (call.code())
-    return call.code();
-  const auto place = reinterpret_cast<uint64_t>(address);
-  uint64_t bytes = extents[0] * (uint64_t(1) << type);
-  for (unsigned i = 1; i < rank; ++i) {
-    if (strides[i - 1] % 16 != 0)
+  return onDevice([&] {
+    const auto place = reinterpret_cast<uint64_t>(address);
+    uint64_t bytes = extents[0] * (uint64_t(1) << type);
+    for (unsigned i = 1; i < rank; ++i) {
+      if (strides[i - 1] % 16 != 0)
+        return invalid;
+      bytes += strides[i - 1] * (extents[i] - 1);
+    }
+    if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || place % 16 != 0 || !isAlive(place, bytes, current) || every[0] != 1 ||
+        interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
       return invalid;
-    bytes += strides[i - 1] * (extents[i] - 1);
-  }
-  if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || place % 16 != 0 || !isAlive(place, bytes) || every[0] != 1 ||
-      interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
-    return invalid;
-  ++state().facts.tensorMaps;
-  map->words[0] = place;
-  map->words[1] = box[0];
-  return success;
+    ++state().facts.tensorMaps;
+    map->words[0] = place;
+    map->words[1] = box[0];
+    return success;
+  });
 }
 /// As boxes, with pixels for the elements that the box has.
 int cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
@@ -435,8 +537,8 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
     state().facts.lastGroups = groups;
     state().facts.lastThreads = threads;
     if (name.rfind("trap", 0) == 0 ||
-        (computes && (!isAlive(given[0], 4 * given[3]) || !isAlive(given[1], 4 * given[3]))))
-      return enqueue(stream, [] { state().lost = illegalAddress; });
+        (computes && (!isAlive(given[0], 4 * given[3], stream->device) || !isAlive(given[1], 4 * given[3], stream->device))))
+      return enqueue(stream, [stream] { state().cards[stream->device].lost = illegalAddress; });
     return enqueue(stream, [=] {
       for (uint64_t i = 0; computes && i < given[3]; ++i)
         reinterpret_cast<int32_t *>(given[1])[i] = reinterpret_cast<const int32_t *>(given[0])[i] + 1;
@@ -445,10 +547,9 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
 }
 int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, Stream stream, void **parameters, void **) {
-  Call call;
-  if (call.code())
-    return call.code();
-  return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);
+  return onStream(stream, [=] {
+    return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);
+  });
 }
 
 static std::function<int(Stream)> prepare(const KernelNode &kernel) {
@@ -466,48 +567,46 @@ static std::function<int(Stream)> prepare(const FillNode &fill) {
                                     : cuMemsetD32Async(fill.address, fill.value, fill.width, stream);
   };
 }
-/// What every call of a graph says first.
-static int enterGraph(const Call &call) {
-  return call.code() ? call.code() : strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : success;
-}
 } // extern "C"
+
+/// What calls of graphs do where there are graphs.
+template <typename F> static int ofGraph(F &&body) {
+  return onDevice([&] { return strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : body(); });
+}
 
 /// Commands stand one behind the other: others are none of ours.
 template <typename Command>
 static int addNode(Node *node, Graph graph, const Node *before, size_t count, const Command &command) {
-  Call call;
-  if (int code = enterGraph(call))
-    return code;
-  if (graph->nodes.empty() ? count != 0 : count != 1 || *before != graph->nodes.back().get())
-    return invalid;
-  graph->nodes.push_back(std::make_unique<NodeTag>(NodeTag{prepare(command)}));
-  *node = graph->nodes.back().get();
-  return success;
+  return ofGraph([&] {
+    if (graph->nodes.empty() ? count != 0 : count != 1 || *before != graph->nodes.back().get())
+      return invalid;
+    graph->nodes.push_back(std::make_unique<NodeTag>(NodeTag{prepare(command)}));
+    *node = graph->nodes.back().get();
+    return success;
+  });
 }
 template <typename Command> static int setNode(GraphExec made, Node node, const Command &command) {
-  Call call;
-  if (int code = enterGraph(call))
-    return code;
-  ++state().facts.graphUpdates;
-  made->commands.at(node) = prepare(command);
-  return success;
+  return ofGraph([&] {
+    ++state().facts.graphUpdates;
+    made->commands.at(node) = prepare(command);
+    return success;
+  });
 }
 
 extern "C" {
 
 int cuGraphCreate(Graph *graph, unsigned) {
-  Call call;
-  if (int code = enterGraph(call))
-    return code;
-  ++state().facts.graphs;
-  *graph = new GraphTag;
-  return success;
+  return ofGraph([=] {
+    ++state().facts.graphs;
+    *graph = new GraphTag;
+    return success;
+  });
 }
 int cuGraphDestroy(Graph graph) {
-  Call call;
-  --state().facts.graphs;
-  delete graph;
-  return success;
+  return always([=] {
+    --state().facts.graphs;
+    delete graph;
+  });
 }
 int cuGraphAddKernelNode(Node *node, Graph graph, const Node *before, size_t count, const KernelNode *kernel) {
   return addNode(node, graph, before, count, *kernel);
@@ -519,22 +618,21 @@ int cuGraphAddMemsetNode(Node *node, Graph graph, const Node *before, size_t cou
   return addNode(node, graph, before, count, *fill);
 }
 int cuGraphInstantiateWithFlags(GraphExec *made, Graph graph, unsigned long long) {
-  Call call;
-  if (int code = enterGraph(call))
-    return code;
-  ++state().facts.graphs;
-  *made = new GraphExecTag;
-  for (const auto &node : graph->nodes) {
-    (*made)->order.push_back(node.get());
-    (*made)->commands[node.get()] = node->launch;
-  }
-  return success;
+  return ofGraph([=] {
+    ++state().facts.graphs;
+    *made = new GraphExecTag;
+    for (const auto &node : graph->nodes) {
+      (*made)->order.push_back(node.get());
+      (*made)->commands[node.get()] = node->launch;
+    }
+    return success;
+  });
 }
 int cuGraphExecDestroy(GraphExec made) {
-  Call call;
-  --state().facts.graphs;
-  delete made;
-  return success;
+  return always([=] {
+    --state().facts.graphs;
+    delete made;
+  });
 }
 int cuGraphExecKernelNodeSetParams(GraphExec made, Node node, const KernelNode *kernel) {
   return setNode(made, node, *kernel);
@@ -546,16 +644,15 @@ int cuGraphExecMemsetNodeSetParams(GraphExec made, Node node, const FillNode *fi
   return setNode(made, node, *fill);
 }
 int cuGraphLaunch(GraphExec made, Stream stream) {
-  Call call;
-  if (int code = enterGraph(call))
-    return code;
-  if (strikes(state().facts.failLaunch))
-    return outOfResources;
-  ++state().facts.graphLaunches;
-  for (Node node : made->order)
-    if (int code = made->commands.at(node)(stream))
-      return code;
-  return success;
+  return ofGraph([=] {
+    if (strikes(state().facts.failLaunch))
+      return outOfResources;
+    ++state().facts.graphLaunches;
+    for (Node node : made->order)
+      if (int code = made->commands.at(node)(stream))
+        return code;
+    return success;
+  });
 }
 
 } // extern "C"

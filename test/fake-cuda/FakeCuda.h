@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A driver of CUDA over the host's memory, for tests on machines without a card. Work that is handed to a
-// stream is done when somebody waits for it and not before, so that whoever does not wait sees it. It keeps
+// stream is done when somebody waits for it and not before, so that whoever does not wait sees it; another stream
+// may be who waits. What is done on a device needs its context to be the thread's, and memory that it reaches. It keeps
 // count of what it gave out, and fails when it is told to.
 //
 // Kernels are known by the beginning of their names: "increment" writes int32 elements that are larger by
@@ -21,11 +22,13 @@ struct FakeCuda {
   uint64_t memoryBytes = uint64_t(1) << 30;
 
   // Faults: the n-th call from now on, from 1, says so; 0 for none.
-  int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0;
+  int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0, failPeerCopy = 0, failAccess = 0, failWait = 0;
   /// So many allocations may be alive, or any number where it is negative.
   int room = -1;
-  /// Once a piece of work that has this number from now on is done, the device is lost.
+  /// Once a piece of work that has this number from now on is done, its device is lost.
   int loseAtWork = 0;
+  /// Cards reach each other's memory where they are allowed to.
+  bool arePeers = true;
   /// No call of a graph succeeds.
   bool hasNoGraphs = false;
   /// Waiting takes so many milliseconds more.
@@ -38,7 +41,11 @@ struct FakeCuda {
   // What is alive.
   int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0, graphs = 0;
   // What has happened.
-  int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0;
+  int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0, peerCopies = 0;
+  /// Waits of a stream for another device, and those of them for work that was not over.
+  int eventWaits = 0, earlyWaits = 0;
+  /// Bytes that went from a device to the host or back.
+  uint64_t hostBytes = 0;
   /// Waits for a value, and those of them that nobody would have ended.
   int gates = 0, stuck = 0;
   uint64_t lastThreads = 0, lastGroups = 0;
@@ -51,5 +58,9 @@ struct FakeCuda {
 extern "C" FakeCuda *zyxFakeCuda();
 /// As if it had just been loaded; whatever is alive is forgotten.
 extern "C" void zyxFakeCudaReset();
+/// Until the next call, the host waits for this device for ever; -1 for none. Other devices do not.
+extern "C" void zyxFakeCudaHold(int device);
+/// Waits of streams so far, while others may be at work.
+extern "C" int zyxFakeCudaEarlyWaits();
 
 #endif // ZYX_TEST_FAKECUDA_FAKECUDA_H

@@ -6,7 +6,7 @@
 #define ZYX_RUNTIME_BUFFER_H
 
 #include "zyx/Runtime/MemoryPool.h"
-#include "zyx/Runtime/Timeline.h"
+#include "zyx/Runtime/Queue.h"
 
 #include <mutex>
 #include <vector>
@@ -65,9 +65,15 @@ public:
   Status read(std::span<std::byte> to) const;
   /// As `write`, with the contents of a buffer of the same size, from pool to pool.
   Status copyFrom(const Buffer &from);
+  /// The same by a queue, which is that of this buffer's device: the point that is reached when it is over. Who uses
+  /// either of both comes after. Where fences are known, the host waits for nobody before it begins.
+  static Result<Point> copyLater(std::shared_ptr<const Buffer> from, std::shared_ptr<Buffer> to, Queue &queue);
+  /// Whether copies from there need no host.
+  bool reaches(const Buffer &from) const { return pool && from.pool && pool->reaches(*from.pool); }
 
 private:
   class HostUse;
+  class Pair;
   Buffer(std::shared_ptr<MemoryPool> pool, Allocation memory)
       : pool(std::move(pool)), memory(memory) {}
   Status checkSize(size_t given) const;

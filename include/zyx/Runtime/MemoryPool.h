@@ -5,7 +5,7 @@
 #ifndef ZYX_RUNTIME_MEMORYPOOL_H
 #define ZYX_RUNTIME_MEMORYPOOL_H
 
-#include "zyx/Base/Status.h"
+#include "zyx/Runtime/Timeline.h"
 
 #include <cstddef>
 #include <memory>
@@ -44,6 +44,11 @@ public:
   /// `from` is of this pool, `to` of the same or another one.
   virtual Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
                         uint64_t size) = 0;
+  /// Whether copies from there need no host, so that they can be left to this memory's device.
+  virtual bool reaches(const MemoryPool &) { return false; }
+  /// Whether what is done in this memory can wait for the fence without the host; and has all that comes do so.
+  virtual bool canWaitFor(const Fence &) const { return false; }
+  virtual Status waitFor(const Fence &) { return Status::unsupported("this memory knows no fences"); }
   /// Where the host finds `size` bytes from `offset`, in pools of host memory.
   virtual Result<std::byte *> address(const Allocation &of, uint64_t offset, uint64_t size) = 0;
 };

@@ -35,6 +35,9 @@ struct Work {
   std::string name;
   /// All memory that the body touches; devices that check the order look at it.
   std::vector<Access> accesses;
+  /// Whether the body has its device wait for a fence, so that it may begin when what it waits for has been handed to
+  /// another device. Where that fails after all, `signal` fails with that cause, and the body has run in vain.
+  Timeline::Take take = {};
 };
 
 /// Runs submitted work. The order between two pieces of work is that of their points and nothing

@@ -20,12 +20,21 @@ namespace zyx::runtime {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline never = Deadline::max();
 
+/// What a device signals by itself when work that was handed to it is over. Devices that know its kind can wait for
+/// it without the host.
+class Fence {
+public:
+  virtual ~Fence() = default;
+};
+
 /// A number that only grows, on which the host and devices synchronise. Waiting for a value before
 /// anyone promises to signal it is legal. Values that are reached stay reached; once a timeline
 /// has failed, all others never will be, and everyone who asks learns the first cause.
 class Timeline {
 public:
   using Callback = std::function<void(const Status &)>;
+  /// Whether somebody waits for the fence by himself. Called on any thread, and must not wait.
+  using Take = std::function<bool(const std::shared_ptr<Fence> &)>;
 
   uint64_t value() const;
   /// The failure, if there is one.
@@ -34,18 +43,32 @@ public:
   Status signal(uint64_t value);
   /// The first cause wins.
   void fail(Status cause);
+  /// The work that will signal `value` has been handed to a device, where `fence` is behind it. It may fail yet.
+  void announce(uint64_t value, std::shared_ptr<Fence> fence);
   /// Waits until `value` is reached; fails with the timeline, or with Timeout at the deadline.
   Status wait(uint64_t value, Deadline deadline = never) const;
   /// Calls back once, with success or the failure: at once on this thread, or later on the one
-  /// that signals. No lock is held during the call.
-  void onReach(uint64_t value, Callback callback);
+  /// that signals. No lock is held during the call. With `take`, also once work that signals `value` is announced and
+  /// its fence taken: the callback then has success, and the point may fail later.
+  void onReach(uint64_t value, Callback callback, Take take = {});
 
 private:
+  struct Listener {
+    Callback callback;
+    Take take;
+  };
+  struct Announcement {
+    uint64_t value = 0;
+    std::shared_ptr<Fence> fence;
+  };
+
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
   uint64_t reached = 0;
   Status failure;
-  std::multimap<uint64_t, Callback> callbacks;
+  std::multimap<uint64_t, Listener> listeners;
+  /// The last one, while it is not reached.
+  Announcement announced;
 };
 
 /// "`timeline` has reached `value`". Without a timeline it is reached.

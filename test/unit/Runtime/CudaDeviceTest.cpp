@@ -4,14 +4,8 @@
 //===----------------------------------------------------------------------===//
 // The device on a driver that is not NVIDIA's: how we use it, not what it computes.
 //===----------------------------------------------------------------------===//
-#include "../../fake-cuda/FakeCuda.h"
+#include "CudaTest.h"
 
-#include "zyx/Runtime/Executor.h"
-
-#include <dlfcn.h>
-#include <gmock/gmock.h>
-
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -19,110 +13,21 @@
 using namespace zyx;
 using namespace zyx::artifact;
 using namespace zyx::runtime;
+using test::bytes;
+using test::count;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 namespace {
 
-constexpr uint64_t count = 1000, bytes = 4 * count;
-
-/// y = x + 2 through the arena; z = the sum of a fill and of passes of a loop; w = x.
-Artifact sample() {
-  Artifact a;
-  a.entry = "main";
-  a.target = "cuda";
-  a.cpuFeatures = {"sm_75"};
-  a.inputs = {{"x", {DType::I32, {count}}}};
-  a.outputs = {{"y", {DType::I32, {count}}}, {"z", {DType::I64, {2}}}, {"w", {DType::I32, {count}}}};
-  a.buffers = {{BufferKind::Input, 0, bytes},   {BufferKind::Output, 0, bytes},  {BufferKind::Output, 1, 16},
-               {BufferKind::Output, 2, bytes},  {BufferKind::Arena, 64, bytes},  {BufferKind::Arena, 8192, 16},
-               {BufferKind::Constant, 64, 8},   {BufferKind::Arena, 16384, 4096}};
-  a.arenaSize = 32768;
-  a.constants.resize(72);
-  a.constants[64] = std::byte(3);
-  a.code = {{"ptx", std::vector<std::byte>(8, std::byte('p'))}};
-  Kernel kernel;
-  kernel.symbol = "increment";
-  kernel.name = "plus";
-  kernel.numBuffers = 2;
-  kernel.numWritten = 1;
-  a.kernels = {kernel};
-  a.commands = {{Launch{0, {{0, 0}, {4, 0}}, {1, 10, 100}, {}}, {}},
-                {Launch{0, {{4, 0}, {1, 0}}, {count, 1, 1}, {}}, {0}},
-                {Fill{{2, 0}, 16, 0x100000005, 8}, {}},
-                // Each pass adds 1 to the low half of z[0], and leaves its number in z[1].
-                {Loop{2, 0, BufferRef{6, 0}, BufferRef{2, 8}}, {2}},
-                {Launch{0, {{2, 0}, {5, 0}}, {1, 1, 1}, {}}, {}},
-                {Copy{{5, 0}, {2, 0}, 4}, {4}},
-                {Copy{{0, 0}, {7, 0}, 4096 - 96}, {}},
-                {Copy{{7, 0}, {7, 64}, 4000 - 64}, {6}},
-                {Copy{{0, 0}, {3, 0}, bytes}, {}}};
-  return a;
-}
-
-class CudaDeviceTest : public testing::Test {
+class CudaDeviceTest : public test::CudaTest {
 protected:
-  void SetUp() override {
-    setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
-    void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
-    ASSERT_TRUE(library) << dlerror();
-    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
-    reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
-    reset();
-  }
-  void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
-
-  std::vector<int32_t> input() {
-    std::vector<int32_t> x(count);
-    for (uint64_t i = 0; i < count; ++i)
-      x[i] = static_cast<int32_t>(7 * i) - 100;
-    return x;
-  }
-
-  /// The first failure of a run from beginning to end.
-  Status tryAll(Artifact artifact = sample()) {
-    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
-    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, std::move(artifact)));
-    const std::vector<int32_t> x = input();
-    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
-    ZYX_RETURN_IF_ERROR(executor->run());
-    return check(*executor);
-  }
-
-  Status check(Executor &executor) {
-    std::vector<int32_t> y(count), w(count);
-    int64_t z[2];
-    ZYX_RETURN_IF_ERROR(executor.readOutput(0, std::as_writable_bytes(std::span(y))));
-    ZYX_RETURN_IF_ERROR(executor.readOutput(1, std::as_writable_bytes(std::span(z))));
-    ZYX_RETURN_IF_ERROR(executor.readOutput(2, std::as_writable_bytes(std::span(w))));
-    const std::vector<int32_t> x = input();
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(y[i], x[i] + 2);
-    EXPECT_EQ(w, x);
-    EXPECT_EQ(z[0], 0x100000008);
-    EXPECT_EQ(z[1], 2);
-    return Status::ok();
-  }
-
   Status replayAll(std::function<void(int run)> after);
-
-  void expectNothingLeft() {
-    EXPECT_EQ(fake->allocations, 0);
-    EXPECT_EQ(fake->pinned, 0);
-    EXPECT_EQ(fake->modules, 0);
-    EXPECT_EQ(fake->streams, 0);
-    EXPECT_EQ(fake->events, 0);
-    EXPECT_EQ(fake->contexts, 0);
-    EXPECT_EQ(fake->graphs, 0);
-  }
-
-  FakeCuda *fake = nullptr;
-  void (*reset)() = nullptr;
 };
 
 TEST_F(CudaDeviceTest, DescribesBuffersToTheCopyEngine) {
-  Artifact a = sample();
+  Artifact a = test::sampleForCuda();
   a.kernels[0].symbol = "mapped";
   a.kernels[0].groupThreads = 384;
   // 1000 elements as rows of 8, of which the first launch reads four more bytes further on.
@@ -164,7 +69,7 @@ TEST_F(CudaDeviceTest, DescribesBuffersToTheCopyEngine) {
 }
 
 TEST_F(CudaDeviceTest, DescribesPixelsToTheCopyEngine) {
-  Artifact a = sample();
+  Artifact a = test::sampleForCuda();
   a.kernels[0].symbol = "mapped";
   // The loop's launch has less memory than the map says.
   std::erase_if(a.commands, [](const Command &command) {
@@ -199,7 +104,7 @@ TEST_F(CudaDeviceTest, DescribesPixelsToTheCopyEngine) {
 }
 
 TEST_F(CudaDeviceTest, SaysWhatTheCopyEngineCannotTake) {
-  Artifact a = sample();
+  Artifact a = test::sampleForCuda();
   a.kernels[0].symbol = "mapped";
   a.kernels[0].tensorMaps = {{0, 0, 4, {8, 125}, {20}, {8, 64}, 32}};
   EXPECT_THAT(tryAll(a).message(), HasSubstr("cannot describe a buffer of kernel plus: "));
@@ -271,7 +176,7 @@ TEST_F(CudaDeviceTest, RunsCommandsInOrder) {
 TEST_F(CudaDeviceTest, RunsBehindWhatItWaitsFor) {
   fake->slowness = 5;
   auto device = *createDevice("cuda");
-  auto executor = *Executor::create(device, sample());
+  auto executor = *Executor::create(device, test::sampleForCuda());
   const std::vector<int32_t> x = input();
   ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
   Point begin{std::make_shared<Timeline>(), 1};
@@ -289,7 +194,7 @@ TEST_F(CudaDeviceTest, RunsBehindWhatItWaitsFor) {
 
 TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
   auto device = *createDevice("cuda");
-  auto executor = *Executor::create(device, sample());
+  auto executor = *Executor::create(device, test::sampleForCuda());
   EXPECT_EQ(executor->measure(1).status().message(), "input 'x' is not set");
   const std::vector<int32_t> x = input();
   ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
@@ -306,7 +211,7 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
     EXPECT_TRUE(check(*executor).isOk());
   }
   // What stands behind the gate of a run that fails is let go.
-  Artifact one = sample();
+  Artifact one = test::sampleForCuda();
   one.commands.resize(1);
   auto single = *Executor::create(device, one);
   ASSERT_TRUE(single->setInput(0, std::as_bytes(std::span(x))).isOk());
@@ -323,7 +228,7 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
     fake->failPinned = at;
     EXPECT_EQ([&]() -> Status {
       ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> other, createDevice("cuda"));
-      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> on, Executor::create(other, sample()));
+      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> on, Executor::create(other, test::sampleForCuda()));
       ZYX_RETURN_IF_ERROR(on->setInput(0, std::as_bytes(std::span(x))));
       return on->measure(1).status();
     }().code(), ErrorCode::OutOfMemory);
@@ -334,7 +239,7 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
 /// Three runs, one with another input, one with another output, one more; all are right, or the first failure.
 Status CudaDeviceTest::replayAll(std::function<void(int run)> after) {
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, sample()));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, test::sampleForCuda()));
   const std::vector<int32_t> x = input();
   ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
   for (int run = 0; run < 6; ++run) {
@@ -462,7 +367,7 @@ TEST_F(CudaDeviceTest, LosesNothingWhereMemoryEnds) {
 
 TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsNoLoss) {
   auto device = *createDevice("cuda");
-  auto executor = *Executor::create(device, sample());
+  auto executor = *Executor::create(device, test::sampleForCuda());
   const std::vector<int32_t> x = input();
   ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
   fake->failLaunch = 2;
@@ -492,7 +397,7 @@ TEST_F(CudaDeviceTest, IsLostForGood) {
 }
 
 TEST_F(CudaDeviceTest, NamesTheKernelsThatMayHaveFailed) {
-  Artifact artifact = sample();
+  Artifact artifact = test::sampleForCuda();
   artifact.kernels[0].symbol = "trap";
   auto device = *createDevice("cuda");
   auto executor = *Executor::create(device, artifact);
@@ -510,7 +415,7 @@ TEST_F(CudaDeviceTest, NamesTheKernelsThatMayHaveFailed) {
 
 TEST_F(CudaDeviceTest, RefusesCodeThatItCannotRun) {
   auto refusal = [&](auto change) {
-    Artifact artifact = sample();
+    Artifact artifact = test::sampleForCuda();
     change(artifact);
     const std::string message = tryAll(artifact).message();
     expectNothingLeft();
@@ -538,7 +443,7 @@ TEST_F(CudaDeviceTest, RefusesCodeThatItCannotRun) {
 }
 
 TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {
-  Artifact artifact = sample();
+  Artifact artifact = test::sampleForCuda();
   EXPECT_TRUE(tryAll(artifact).isOk());
   // The last launch has one program, of which a processor has one workgroup of few threads.
   EXPECT_EQ(fake->lastThreads, 32u);
@@ -576,7 +481,7 @@ TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {
 
 TEST_F(CudaDeviceTest, RefusesBuffersThatAreNotAligned) {
   auto device = *createDevice("cuda");
-  auto executor = *Executor::create(device, sample());
+  auto executor = *Executor::create(device, test::sampleForCuda());
   fake->shift = 4;
   EXPECT_EQ(executor->bindInput(0, *runtime::Buffer::allocate(device->pool(), bytes)).message(),
             "input 'x' is not aligned to 16 bytes, as device 'cuda' needs it");

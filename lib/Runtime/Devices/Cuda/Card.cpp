@@ -4,8 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "Card.h"
 
+#include "zyx/Base/Debug.h"
 #include "zyx/Base/SystemFile.h"
 
+#include <atomic>
 #include <utility>
 
 using namespace zyx;
@@ -14,6 +16,8 @@ using namespace zyx::runtime::cuda;
 
 /// Older cards cannot run what the compiler makes.
 static constexpr int oldestCapability = 75;
+/// Cards of this process that are open.
+static std::atomic<int> numOpen = 0;
 
 static std::string describeCapability(int capability) {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
@@ -90,10 +94,14 @@ Status Card::start() {
   ZYX_RETURN_IF_ERROR(check(driver.deviceMemoryPool(&memory, ordinal), "find the device's memory pool"));
   // What is freed is kept for the next who asks.
   uint64_t everything = UINT64_MAX;
-  return check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool");
+  ZYX_RETURN_IF_ERROR(check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool"));
+  isCounted = true;
+  ++numOpen;
+  return Status::ok();
 }
 
 Card::~Card() {
+  numOpen -= isCounted;
   if (!context)
     return;
   if (driver.contextSet(context) == 0 && mainStream) {
@@ -123,6 +131,71 @@ Status Card::check(Code code, const std::string &action) {
 }
 
 Status Card::synchronize(const std::string &action) { return check(driver.streamSynchronize(mainStream), action); }
+
+class cuda::CardFence : public Fence {
+public:
+  explicit CardFence(std::shared_ptr<Card> ofCard) : card(std::move(ofCard)) {}
+  ~CardFence() override {
+    if (!event)
+      return;
+    // Of a card that is lost the driver gives back what it can.
+    [[maybe_unused]] Status status = card->enter();
+    (void)card->api().eventDestroy(event);
+  }
+
+  const std::shared_ptr<Card> card;
+  Event event = nullptr;
+};
+
+Result<std::shared_ptr<Fence>> Card::record() {
+  if (numOpen < 2)
+    return std::shared_ptr<Fence>();
+  auto fence = std::make_shared<CardFence>(shared_from_this());
+  ZYX_RETURN_IF_ERROR(check(driver.eventCreate(&fence->event, eventNoTiming), "make an event"));
+  ZYX_RETURN_IF_ERROR(check(driver.eventRecord(fence->event, mainStream), "record an event"));
+  return std::shared_ptr<Fence>(std::move(fence));
+}
+
+bool Card::isFence(const Fence &fence) { return dynamic_cast<const CardFence *>(&fence) != nullptr; }
+
+Status Card::wait(const Fence &fence) {
+  ZYX_RETURN_IF_ERROR(enter());
+  return check(driver.streamWait(mainStream, static_cast<const CardFence &>(fence).event, 0), "wait for another device");
+}
+
+Status Card::allow(const Card &reader) {
+  if (reader.ordinal == ordinal)
+    return Status::ok();
+  std::lock_guard lock(accessMutex);
+  const auto [found, isNew] = readers.try_emplace(reader.ordinal);
+  Status &answer = found->second;
+  if (!isNew)
+    return answer;
+  int reaches = 0;
+  const std::string action = "let device '" + reader.name() + "' reach the memory of device '" + deviceName + "'";
+  answer = check(driver.deviceReaches(&reaches, reader.ordinal, ordinal), action);
+  const PoolAccess access = {.device = reader.ordinal};
+  if (answer.isOk() && reaches)
+    answer = check(driver.poolAccess(memory, &access, 1), action);
+  else if (answer.isOk())
+    answer = Status::internal("cannot " + action + ": the cards are not connected");
+  if (answer.isOk() || answer.code() == ErrorCode::DeviceLost)
+    return answer;
+  answer = Status::unsupported(answer.message());
+  ZYX_DEBUG(Devices, "copies from '" + deviceName + "' to '" + reader.name() + "' go through the host: " + answer.message());
+  return answer;
+}
+
+Status Card::copyTo(Card &target, Address to, Address from, uint64_t size) {
+  // A card that is lost has no values any more.
+  ZYX_RETURN_IF_ERROR(enter());
+  ZYX_RETURN_IF_ERROR(allow(target));
+  ZYX_RETURN_IF_ERROR(target.enter());
+  const std::string action = "copy from device '" + deviceName + "' to device '" + target.name() + "'";
+  ZYX_RETURN_IF_ERROR(
+      target.check(driver.copyPeer(to, target.context, from, context, size, target.mainStream), action));
+  return target.synchronize(action);
+}
 
 Status Card::trim() {
   ZYX_RETURN_IF_ERROR(synchronize("wait for the end of all work"));

@@ -7,6 +7,9 @@
 
 #include "Driver.h"
 
+#include "zyx/Runtime/Timeline.h"
+
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,9 +35,12 @@ Result<CardFacts> readFacts(const Driver &driver, int index);
 /// has none of its own.
 std::string targetOf(int capability);
 
+/// Reached when a card's stream has come to where it was recorded.
+class CardFence;
+
 /// One opened card: its context, and the one stream that orders all its work. Calls from several threads are
 /// safe. Once the card is lost, everything fails with the first cause.
-class Card {
+class Card : public std::enable_shared_from_this<Card> {
 public:
   static Result<std::shared_ptr<Card>> open(std::string name, int index);
   ~Card();
@@ -52,6 +58,16 @@ public:
   Status check(Code code, const std::string &action);
   /// Waits until all work is over.
   Status synchronize(const std::string &action);
+  /// A fence behind all work so far. None where no other card is open, which might wait for it.
+  Result<std::shared_ptr<Fence>> record();
+  static bool isFence(const Fence &fence);
+  /// Has all work from now on wait for a fence of any card.
+  Status wait(const Fence &fence);
+  /// Copies memory of this card into that of `target`, on whose stream it is, and waits for the end. Unsupported where
+  /// the cards do not reach each other: nothing has happened then, and the host can do it.
+  Status copyTo(Card &target, Address to, Address from, uint64_t size);
+  /// Success where `reader` reaches the memory of this card, which it is allowed to from now on.
+  Status allow(const Card &reader);
   /// Gives memory that nobody uses back to the system.
   Status trim();
 
@@ -69,6 +85,10 @@ private:
   MemoryPoolHandle memory = nullptr;
   std::mutex mutex;
   Status loss;
+  std::mutex accessMutex;
+  /// Of cards that have been asked for, by their numbers.
+  std::map<Ordinal, Status> readers;
+  bool isCounted = false;
 };
 
 } // namespace zyx::runtime::cuda

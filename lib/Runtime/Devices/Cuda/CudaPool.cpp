@@ -164,6 +164,12 @@ public:
       ZYX_RETURN_IF_ERROR(card->check(card->api().copy(to.handle, from.handle, size, card->stream()), action));
       return card->synchronize(action);
     }
+    if (auto *other = dynamic_cast<CudaPool *>(&pool)) {
+      ZYX_RETURN_IF_ERROR(other->ledger.check(to, 0, size));
+      Status status = card->copyTo(*other->card, to.handle, from.handle, size);
+      if (status.code() != ErrorCode::Unsupported)
+        return status;
+    }
     if (pool.isHostMemory()) {
       ZYX_ASSIGN_OR_RETURN(std::byte *target, pool.address(to, 0, size));
       return copyOut(from, 0, {target, size});
@@ -176,6 +182,13 @@ public:
     }
     return Status::ok();
   }
+
+  bool reaches(const MemoryPool &other) override {
+    const auto *pool = dynamic_cast<const CudaPool *>(&other);
+    return pool && pool->card->allow(*card).isOk();
+  }
+  bool canWaitFor(const Fence &fence) const override { return Card::isFence(fence); }
+  Status waitFor(const Fence &fence) override { return card->wait(fence); }
 
   Result<std::byte *> address(const Allocation &, uint64_t, uint64_t) override {
     return Status::unsupported("the host does not reach the memory of device '" + card->name() + "'");

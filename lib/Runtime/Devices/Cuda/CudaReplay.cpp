@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../../CommandStep.h"
 #include "Cuda.h"
 #include "CudaGraph.h"
 
@@ -79,10 +80,9 @@ constexpr size_t fewestOfGraph = 2;
 /// How often a graph is made anew because buffers were bound for which it cannot be changed.
 constexpr int mostGraphs = 4;
 
-struct Step {
-  enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
-  /// Its first buffer in `values`.
-  size_t slot = 0;
+struct Step : CommandStep {
+  using CommandStep::CommandStep;
+
   // Launch: its parameters, and those of them that are tensor maps.
   size_t parameter = 0, firstMap = 0, numMaps = 0;
   Function function = nullptr;
@@ -90,18 +90,10 @@ struct Step {
   uint32_t sharedBytes = 0;
   const std::string *name = nullptr;
   bool isEmpty = false;
-  // Copy, Fill.
-  uint64_t size = 0;
-  uint64_t pattern = 0;
-  uint8_t patternSize = 1;
   /// Of the graph that has it: one for most, none for what does nothing.
   std::array<Node, 2> nodes = {};
   /// Whether buffers were bound since it was put there.
   bool isStale = false;
-  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
-  size_t end = 0;
-  int64_t trips = 0;
-  bool hasCount = false, hasIndex = false;
 };
 
 /// Steps [from, to) among which there is no loop. From their second run on they are a graph.
@@ -121,49 +113,10 @@ public:
       : card(std::move(ofCard)), queue(queue), name(artifact.entry), numInit(artifact.numInitCommands),
         uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
-      Step step;
-      step.slot = values.size();
-      if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
-        const artifact::Kernel &kernel = artifact.kernels[launch->kernel];
-        const int64_t programs = launch->grid[0] * launch->grid[1] * launch->grid[2];
-        step.function = functions[launch->kernel];
-        step.name = &kernel.name;
-        step.isEmpty = programs <= 0;
-        step.shape = shapeOf(kernel, programs, card->facts().processors);
-        step.sharedBytes = kernel.sharedBytes;
-        for (const BufferRef &ref : launch->buffers)
-          use(ref);
-        for (int64_t scalar : launch->scalars)
-          values.push_back(static_cast<uint64_t>(scalar));
-        values.push_back(scratch);
-        values.push_back(static_cast<uint64_t>(programs));
-        step.firstMap = maps.size();
-        step.numMaps = kernel.tensorMaps.size();
-        for (const artifact::TensorMap &map : kernel.tensorMaps)
-          maps.push_back({{}, &map, step.slot + map.buffer, 0});
-      } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
-        step.kind = Step::Copy;
-        step.size = copy->size;
-        use(copy->source);
-        use(copy->destination);
-      } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
-        step.kind = Step::Loop;
-        step.end = steps.size() + 1 + loop->body;
-        step.trips = loop->trips;
-        step.hasCount = loop->count.has_value();
-        step.hasIndex = loop->index.has_value();
-        if (loop->count)
-          use(*loop->count);
-        if (loop->index)
-          use(*loop->index);
-      } else {
-        const auto &fill = std::get<artifact::Fill>(command.action);
-        step.kind = Step::Fill;
-        step.size = fill.size;
-        step.pattern = fill.pattern;
-        step.patternSize = fill.patternSize;
-        use(fill.destination);
-      }
+      Step step(command, steps.size(), values.size());
+      artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
+        addLaunch(step, *launch, artifact.kernels[launch->kernel], functions[launch->kernel], scratch);
       steps.push_back(step);
     }
     // Neither values nor maps move from here on.
@@ -239,15 +192,45 @@ public:
 
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
               std::shared_ptr<void> held) override {
-    queue.submit({[this, part, held = std::move(held)] { return run(part, {}); },
-                  std::move(wait),
-                  std::move(after),
-                  std::move(signal),
-                  name,
-                  {}});
+    auto fences = std::make_shared<std::vector<std::shared_ptr<Fence>>>();
+    Work work;
+    work.body = [this, part, signal, fences, held = std::move(held)] {
+      return runBehind(part, std::exchange(*fences, {}), signal);
+    };
+    work.wait = std::move(wait);
+    work.after = std::move(after);
+    work.signal = std::move(signal);
+    work.name = name;
+    work.take = [fences](const std::shared_ptr<Fence> &fence) {
+      const bool isTaken = Card::isFence(*fence);
+      if (isTaken)
+        fences->push_back(fence);
+      return isTaken;
+    };
+    queue.submit(std::move(work));
   }
 
 private:
+  /// Other cards may begin behind the run as soon as it is handed over.
+  Status runBehind(Part part, const std::vector<std::shared_ptr<Fence>> &fences, const Point &signal) {
+    ZYX_RETURN_IF_ERROR(card->enter());
+    for (const std::shared_ptr<Fence> &fence : fences)
+      ZYX_RETURN_IF_ERROR(card->wait(*fence));
+    times = {};
+    Status status = runPart(part);
+    if (status.isOk())
+      status = announce(signal);
+    Status over = wait();
+    return status.isOk() ? over : status;
+  }
+
+  Status announce(const Point &signal) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Fence> fence, card->record());
+    if (fence)
+      signal.timeline->announce(signal.value, std::move(fence));
+    return Status::ok();
+  }
+
   Status makeEvents() {
     for (Event *event : {&begin, &end})
       if (!*event)
@@ -261,6 +244,25 @@ private:
     const Code code = card->api().streamSynchronize(card->stream());
     // Describing the run takes longer than many a run.
     return code == 0 ? Status::ok() : card->check(code, "run '" + name + "' (" + describeKernels() + ")");
+  }
+
+  /// Behind its buffers.
+  void addLaunch(Step &step, const artifact::Launch &launch, const artifact::Kernel &kernel, Function function,
+                 uint64_t scratch) {
+    const int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    step.function = function;
+    step.name = &kernel.name;
+    step.isEmpty = programs <= 0;
+    step.shape = shapeOf(kernel, programs, card->facts().processors);
+    step.sharedBytes = kernel.sharedBytes;
+    for (int64_t scalar : launch.scalars)
+      values.push_back(static_cast<uint64_t>(scalar));
+    values.push_back(scratch);
+    values.push_back(static_cast<uint64_t>(programs));
+    step.firstMap = maps.size();
+    step.numMaps = kernel.tensorMaps.size();
+    for (const artifact::TensorMap &map : kernel.tensorMaps)
+      maps.push_back({{}, &map, step.slot + map.buffer, 0});
   }
 
   void use(const BufferRef &ref) {
@@ -555,8 +557,7 @@ private:
   std::deque<Segment> segments;
   /// Of each step; `none` of loops, and of those that are too few.
   std::vector<size_t> segmentOf;
-  /// For each buffer, the values that hold its address, and the byte offsets there.
-  std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
+  SlotsOfBuffers uses;
   static constexpr const char *measuring = "measure commands";
   /// Of the run whose commands are measured.
   std::span<uint64_t> times;

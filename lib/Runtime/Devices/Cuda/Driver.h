@@ -44,10 +44,17 @@ bool isLoss(Code code);
 
 /// Attributes of devices, streams, events, modules and functions, by the driver's numbers.
 inline constexpr int attributeProcessors = 16, attributeMajor = 75, attributeMinor = 76;
-inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, hostPortable = 1, hostMapped = 2, waitForEqual = 1;
+inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, eventNoTiming = 2, hostPortable = 1, hostMapped = 2, waitForEqual = 1;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int poolReleaseThreshold = 4;
 inline constexpr int functionSharedBytes = 8;
+/// Who may use the memory of a pool, laid out as the driver reads it: a device by its number.
+inline constexpr int placeOfDevice = 1, accessReadWrite = 3;
+struct PoolAccess {
+  int placeKind = placeOfDevice;
+  Ordinal device = 0;
+  int access = accessReadWrite;
+};
 /// What copies move, by its size: nothing is computed with it. Elements outside are zero.
 inline constexpr int tensorMapBytes = 0, tensorMapShorts = 1, tensorMapWords = 2;
 inline constexpr int tensorMapNotInterleaved = 0, tensorMapFillsZero = 0, tensorMapFetches256Bytes = 3;
@@ -100,12 +107,15 @@ struct FillNode {
   X(deviceMemoryPool, cuDeviceGetDefaultMemPool, (MemoryPoolHandle *, Ordinal))                              \
   X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                         \
   X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                   \
+  X(poolAccess, cuMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))                          \
+  X(deviceReaches, cuDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                                         \
   X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                           \
   X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                 \
   X(contextSet, cuCtxSetCurrent, (Context))                                                                  \
   X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                      \
   X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                             \
   X(streamSynchronize, cuStreamSynchronize, (Stream))                                                        \
+  X(streamWait, cuStreamWaitEvent, (Stream, Event, unsigned))                                                \
   X(eventCreate, cuEventCreate, (Event *, unsigned))                                                         \
   X(eventDestroy, cuEventDestroy_v2, (Event))                                                                \
   X(eventRecord, cuEventRecord, (Event, Stream))                                                             \
@@ -118,6 +128,7 @@ struct FillNode {
   X(copyIn, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t, Stream))                                   \
   X(copyOut, cuMemcpyDtoHAsync_v2, (void *, Address, size_t, Stream))                                        \
   X(copy, cuMemcpyDtoDAsync_v2, (Address, Address, size_t, Stream))                                          \
+  X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t, Stream))                       \
   X(fill8, cuMemsetD8Async, (Address, unsigned char, size_t, Stream))                                        \
   X(fill16, cuMemsetD16Async, (Address, unsigned short, size_t, Stream))                                     \
   X(fill32, cuMemsetD32Async, (Address, unsigned, size_t, Stream))                                           \

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Host.h"
 
+#include "../../CommandStep.h"
 #include "../../Thread.h"
 #include "Team.h"
 
@@ -40,24 +41,15 @@ uint32_t chunksOf(const artifact::Launch &launch, int64_t total) {
       std::min({chunks, maxChunks, static_cast<uint64_t>(std::max<int64_t>(total, 0))}));
 }
 
-/// One command with its addresses resolved; `slots` of the replay that this one starts at.
-struct Step {
-  enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
-  size_t slot = 0;
+struct Step : CommandStep {
+  using CommandStep::CommandStep;
+
   /// Takes no longer than waking a thread, as far as is known.
   bool isShort = false;
   // Launch.
   artifact::KernelFunction function = nullptr;
   artifact::KernelArgs args{};
   Job job;
-  // Copy, Fill.
-  uint64_t size = 0;
-  uint64_t pattern = 0;
-  uint8_t patternSize = 1;
-  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
-  size_t end = 0;
-  int64_t trips = 0;
-  bool hasCount = false, hasIndex = false;
   /// The steps [this, forkEnd) run inside of one fork, on up to `members` threads; 0 = none starts
   /// here.
   size_t forkEnd = 0;
@@ -87,43 +79,12 @@ public:
       : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()), queue(queue),
         name(artifact.entry), numInit(artifact.numInitCommands), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
-      Step step;
-      step.slot = slots.size();
-      if (const auto *launch = std::get_if<artifact::Launch>(&command.action)) {
-        step.function = functions[launch->kernel];
-        step.args.scalars = launch->scalars.data();
-        step.job.body = chunk;
-        step.job.total = launch->grid[0] * launch->grid[1] * launch->grid[2];
-        step.job.chunks = chunksOf(*launch, step.job.total);
-        step.members = std::min(step.job.chunks, numThreads);
-        step.isShort = !isUnknown(*launch) && estimate(*launch) <= nanosecondsPerChunk;
-        for (const BufferRef &ref : launch->buffers)
-          use(ref);
-      } else if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
-        step.kind = Step::Copy;
-        step.size = copy->size;
+      Step step(command, steps.size(), slots.size());
+      artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
+        addLaunch(step, *launch, functions[launch->kernel]);
+      else if (step.kind != Step::Loop)
         step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
-        use(copy->source);
-        use(copy->destination);
-      } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
-        step.kind = Step::Loop;
-        step.end = steps.size() + 1 + loop->body;
-        step.trips = loop->trips;
-        step.hasCount = loop->count.has_value();
-        step.hasIndex = loop->index.has_value();
-        if (loop->count)
-          use(*loop->count);
-        if (loop->index)
-          use(*loop->index);
-      } else {
-        const auto &fill = std::get<artifact::Fill>(command.action);
-        step.kind = Step::Fill;
-        step.size = fill.size;
-        step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
-        step.pattern = fill.pattern;
-        step.patternSize = fill.patternSize;
-        use(fill.destination);
-      }
       steps.push_back(step);
     }
     for (Step &step : steps) {
@@ -171,6 +132,16 @@ public:
   }
 
 private:
+  void addLaunch(Step &step, const artifact::Launch &launch, artifact::KernelFunction function) const {
+    step.function = function;
+    step.args.scalars = launch.scalars.data();
+    step.job.body = chunk;
+    step.job.total = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    step.job.chunks = chunksOf(launch, step.job.total);
+    step.members = std::min(step.job.chunks, numThreads);
+    step.isShort = !isUnknown(launch) && estimate(launch) <= nanosecondsPerChunk;
+  }
+
   void use(const BufferRef &ref) {
     uses[ref.buffer].emplace_back(slots.size(), ref.offset);
     slots.push_back(nullptr);
@@ -332,8 +303,7 @@ private:
   Clock::time_point lastTime;
   /// The arguments of all commands, one after the other.
   std::vector<void *> slots;
-  /// For each buffer, the slots that hold its address, and the byte offsets there.
-  std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
+  SlotsOfBuffers uses;
 };
 
 } // namespace

@@ -1,0 +1,36 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_ARTIFACT_COMMANDS_H
+#define ZYX_ARTIFACT_COMMANDS_H
+
+#include "zyx/Artifact/Artifact.h"
+
+#include <concepts>
+
+namespace zyx::artifact {
+
+/// Calls with all buffers that a command names: those of a launch in the order of its kernel's parameters, the source of a
+/// copy before its destination, the count of a loop before its index.
+template <typename C, typename F>
+  requires std::same_as<std::remove_const_t<C>, Command>
+void forEachRef(C &command, F &&visit) {
+  if (auto *launch = std::get_if<Launch>(&command.action)) {
+    for (auto &ref : launch->buffers)
+      visit(ref);
+  } else if (auto *copy = std::get_if<Copy>(&command.action)) {
+    visit(copy->source);
+    visit(copy->destination);
+  } else if (auto *loop = std::get_if<Loop>(&command.action)) {
+    for (auto *ref : {&loop->count, &loop->index})
+      if (*ref)
+        visit(**ref);
+  } else {
+    visit(std::get<Fill>(command.action).destination);
+  }
+}
+
+} // namespace zyx::artifact
+
+#endif // ZYX_ARTIFACT_COMMANDS_H

@@ -1,0 +1,55 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_RUNTIME_COMMANDSTEP_H
+#define ZYX_LIB_RUNTIME_COMMANDSTEP_H
+
+#include "zyx/Artifact/Commands.h"
+
+#include <utility>
+#include <vector>
+
+namespace zyx::runtime {
+
+/// What every replay has of a command. Addresses of its buffers lie in slots, one behind the other in the order of
+/// artifact::forEachRef.
+struct CommandStep {
+  enum Kind { Launch, Copy, Fill, Loop } kind = Launch;
+  /// The first of its slots.
+  size_t slot = 0;
+  // Copy, Fill.
+  uint64_t size = 0;
+  uint64_t pattern = 0;
+  uint8_t patternSize = 1;
+  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
+  size_t end = 0;
+  int64_t trips = 0;
+  bool hasCount = false, hasIndex = false;
+
+  /// Of the command with this number, whose slots begin there.
+  CommandStep(const artifact::Command &command, size_t number, size_t slot) : slot(slot) {
+    if (const auto *copy = std::get_if<artifact::Copy>(&command.action)) {
+      kind = Copy;
+      size = copy->size;
+    } else if (const auto *fill = std::get_if<artifact::Fill>(&command.action)) {
+      kind = Fill;
+      size = fill->size;
+      pattern = fill->pattern;
+      patternSize = fill->patternSize;
+    } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
+      kind = Loop;
+      end = number + 1 + loop->body;
+      trips = loop->trips;
+      hasCount = loop->count.has_value();
+      hasIndex = loop->index.has_value();
+    }
+  }
+};
+
+/// For each buffer of an artifact, the slots that hold its address, and the byte offsets there.
+using SlotsOfBuffers = std::vector<std::vector<std::pair<size_t, uint64_t>>>;
+
+} // namespace zyx::runtime
+
+#endif // ZYX_LIB_RUNTIME_COMMANDSTEP_H

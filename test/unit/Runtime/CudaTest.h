@@ -1,0 +1,124 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Devices on a driver that is not NVIDIA's.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TEST_UNIT_RUNTIME_CUDATEST_H
+#define ZYX_TEST_UNIT_RUNTIME_CUDATEST_H
+
+#include "../../fake-cuda/FakeCuda.h"
+
+#include "zyx/Runtime/Executor.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace zyx::test {
+
+using namespace zyx::artifact;
+using namespace zyx::runtime;
+
+inline constexpr uint64_t count = 1000, bytes = 4 * count;
+
+/// y = x + 2 through the arena; z = the sum of a fill and of passes of a loop; w = x.
+inline Artifact sampleForCuda() {
+  Artifact a;
+  a.entry = "main";
+  a.target = "cuda";
+  a.cpuFeatures = {"sm_75"};
+  a.inputs = {{"x", {DType::I32, {count}}}};
+  a.outputs = {{"y", {DType::I32, {count}}}, {"z", {DType::I64, {2}}}, {"w", {DType::I32, {count}}}};
+  a.buffers = {{BufferKind::Input, 0, bytes},   {BufferKind::Output, 0, bytes},  {BufferKind::Output, 1, 16},
+               {BufferKind::Output, 2, bytes},  {BufferKind::Arena, 64, bytes},  {BufferKind::Arena, 8192, 16},
+               {BufferKind::Constant, 64, 8},   {BufferKind::Arena, 16384, 4096}};
+  a.arenaSize = 32768;
+  a.constants.resize(72);
+  a.constants[64] = std::byte(3);
+  a.code = {{"ptx", std::vector<std::byte>(8, std::byte('p'))}};
+  Kernel kernel;
+  kernel.symbol = "increment";
+  kernel.name = "plus";
+  kernel.numBuffers = 2;
+  kernel.numWritten = 1;
+  a.kernels = {kernel};
+  a.commands = {{Launch{0, {{0, 0}, {4, 0}}, {1, 10, 100}, {}}, {}},
+                {Launch{0, {{4, 0}, {1, 0}}, {count, 1, 1}, {}}, {0}},
+                {Fill{{2, 0}, 16, 0x100000005, 8}, {}},
+                // Each pass adds 1 to the low half of z[0], and leaves its number in z[1].
+                {Loop{2, 0, BufferRef{6, 0}, BufferRef{2, 8}}, {2}},
+                {Launch{0, {{2, 0}, {5, 0}}, {1, 1, 1}, {}}, {}},
+                {Copy{{5, 0}, {2, 0}, 4}, {4}},
+                {Copy{{0, 0}, {7, 0}, 4096 - 96}, {}},
+                {Copy{{7, 0}, {7, 64}, 4000 - 64}, {6}},
+                {Copy{{0, 0}, {3, 0}, bytes}, {}}};
+  return a;
+}
+
+class CudaTest : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
+    void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
+    reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
+    hold = reinterpret_cast<void (*)(int)>(dlsym(library, "zyxFakeCudaHold"));
+    earlyWaits = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaEarlyWaits"));
+    reset();
+  }
+  void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
+
+  std::vector<int32_t> input() {
+    std::vector<int32_t> x(count);
+    for (uint64_t i = 0; i < count; ++i)
+      x[i] = static_cast<int32_t>(7 * i) - 100;
+    return x;
+  }
+
+  /// The first failure of a run from beginning to end.
+  Status tryAll(Artifact artifact = sampleForCuda()) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, std::move(artifact)));
+    const std::vector<int32_t> x = input();
+    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
+    ZYX_RETURN_IF_ERROR(executor->run());
+    return check(*executor);
+  }
+
+  Status check(Executor &executor) {
+    std::vector<int32_t> y(count), w(count);
+    int64_t z[2];
+    ZYX_RETURN_IF_ERROR(executor.readOutput(0, std::as_writable_bytes(std::span(y))));
+    ZYX_RETURN_IF_ERROR(executor.readOutput(1, std::as_writable_bytes(std::span(z))));
+    ZYX_RETURN_IF_ERROR(executor.readOutput(2, std::as_writable_bytes(std::span(w))));
+    const std::vector<int32_t> x = input();
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(y[i], x[i] + 2);
+    EXPECT_EQ(w, x);
+    EXPECT_EQ(z[0], 0x100000008);
+    EXPECT_EQ(z[1], 2);
+    return Status::ok();
+  }
+
+  void expectNothingLeft() {
+    EXPECT_EQ(fake->allocations, 0);
+    EXPECT_EQ(fake->pinned, 0);
+    EXPECT_EQ(fake->modules, 0);
+    EXPECT_EQ(fake->streams, 0);
+    EXPECT_EQ(fake->events, 0);
+    EXPECT_EQ(fake->contexts, 0);
+    EXPECT_EQ(fake->graphs, 0);
+  }
+
+  FakeCuda *fake = nullptr;
+  void (*reset)() = nullptr;
+  void (*hold)(int device) = nullptr;
+  int (*earlyWaits)() = nullptr;
+};
+
+} // namespace zyx::test
+
+#endif // ZYX_TEST_UNIT_RUNTIME_CUDATEST_H
