@@ -58,11 +58,30 @@ protected:
     EXPECT_TRUE(status.isOk()) << status.toString();
     return found;
   }
-  /// A program on a device that reads this buffer.
-  std::unique_ptr<Executor> makeProgram(const std::shared_ptr<Device> &device, const std::shared_ptr<Buffer> &x) {
-    std::unique_ptr<Executor> executor = *Executor::create(device, test::sampleForCuda());
-    EXPECT_TRUE(executor->bindInput(0, x).isOk());
+  /// A program on a device that reads this buffer, and adds 2 by two kernels. No loop of it asks the host.
+  static Result<std::unique_ptr<Executor>> tryProgram(const std::shared_ptr<Device> &device, const std::shared_ptr<Buffer> &x,
+                                                      const std::string &kernel = "increment") {
+    artifact::Artifact artifact = test::sampleForCuda();
+    artifact.commands.resize(2);
+    artifact.kernels[0].symbol = kernel;
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, std::move(artifact)));
+    ZYX_RETURN_IF_ERROR(executor->bindInput(0, x));
     return executor;
+  }
+  static std::unique_ptr<Executor> makeProgram(const std::shared_ptr<Device> &device, const std::shared_ptr<Buffer> &x) {
+    return std::move(*tryProgram(device, x));
+  }
+  static std::vector<int32_t> resultOf(const Executor &executor) {
+    std::vector<int32_t> found(count);
+    const Status status = executor.readOutput(0, std::as_writable_bytes(std::span(found)));
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    return found;
+  }
+  std::vector<int32_t> inputPlus(int32_t number) {
+    std::vector<int32_t> x = input();
+    for (int32_t &each : x)
+      each += number;
+    return x;
   }
   bool waitForEarlyWaits(int waits) {
     for (int i = 0; i < 10000 && earlyWaits() < waits; ++i)
@@ -177,10 +196,7 @@ TEST_F(PeersTest, WorkOfOneCardBeginsBehindWorkOfTheOtherWithoutTheHost) {
   EXPECT_TRUE(behind->wait().isOk());
   EXPECT_TRUE(run->isReached());
   EXPECT_TRUE(copy->isReached());
-  std::vector<int32_t> result(count);
-  ASSERT_TRUE(second->readOutput(0, std::as_writable_bytes(std::span(result))).isOk());
-  for (uint64_t i = 0; i < count; ++i)
-    ASSERT_EQ(result[i], input()[i] + 4);
+  EXPECT_EQ(resultOf(*second), inputPlus(4));
 }
 
 TEST_F(PeersTest, ARunOfOneCardWaitsForTheOther) {
@@ -195,7 +211,7 @@ TEST_F(PeersTest, ARunOfOneCardWaitsForTheOther) {
   EXPECT_FALSE(behind->isDecided());
   hold(-1);
   EXPECT_TRUE(behind->wait().isOk());
-  EXPECT_TRUE(check(*second).isOk());
+  EXPECT_EQ(resultOf(*second), inputPlus(2));
 }
 
 TEST_F(PeersTest, OneCardMakesNoEvents) {
@@ -212,10 +228,7 @@ TEST_F(PeersTest, OneCardMakesNoEvents) {
 
 TEST_F(PeersTest, ALostCardTakesNothingFromTheOther) {
   const std::shared_ptr<Buffer> x = makeFull(here), value = makeFull(there), moved = make(there);
-  artifact::Artifact trap = test::sampleForCuda();
-  trap.kernels[0].symbol = "trap";
-  std::unique_ptr<Executor> first = *Executor::create(here, trap);
-  ASSERT_TRUE(first->bindInput(0, x).isOk());
+  std::unique_ptr<Executor> first = std::move(*tryProgram(here, x, "trap"));
   const std::shared_ptr<Buffer> y = make(here);
   ASSERT_TRUE(first->bindOutput(0, y).isOk());
   hold(0);
@@ -236,7 +249,7 @@ TEST_F(PeersTest, ALostCardTakesNothingFromTheOther) {
   // All that it does not depend on goes on.
   EXPECT_EQ(read(*value), input());
   ASSERT_TRUE(third->run().isOk());
-  EXPECT_TRUE(check(*third).isOk());
+  EXPECT_EQ(resultOf(*third), inputPlus(2));
 }
 
 TEST_F(PeersTest, LosesNothingWhereCallsFail) {
@@ -245,13 +258,17 @@ TEST_F(PeersTest, LosesNothingWhereCallsFail) {
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> to, Buffer::allocate(there->pool(), test::bytes));
     const std::vector<int32_t> x = input();
     ZYX_RETURN_IF_ERROR(from->write(std::as_bytes(std::span(x))));
-    std::unique_ptr<Executor> first = makeProgram(here, from), second = makeProgram(there, to);
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> first, tryProgram(here, from));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> second, tryProgram(there, to));
     ZYX_ASSIGN_OR_RETURN(Point run, first->submit());
     ZYX_ASSIGN_OR_RETURN(Point copy, Buffer::copyLater(from, to, there->queue()));
     ZYX_ASSIGN_OR_RETURN(Point behind, second->submit(std::span(&run, 1)));
     for (const Point &point : {run, copy, behind})
       ZYX_RETURN_IF_ERROR(point.wait());
-    return check(*second);
+    std::vector<int32_t> found(count);
+    ZYX_RETURN_IF_ERROR(second->readOutput(0, std::as_writable_bytes(std::span(found))));
+    EXPECT_EQ(found, inputPlus(2));
+    return Status::ok();
   };
   EXPECT_TRUE(tryAll().isOk());
   const std::function<void(int)> faults[] = {[&](int at) { fake->failPeerCopy = at; }, [&](int at) { fake->failWait = at; },
@@ -271,7 +288,7 @@ TEST_F(PeersTest, LosesNothingWhereCallsFail) {
       EXPECT_EQ(fake->contexts, 0);
       open();
     }
-  EXPECT_GT(failures, 15);
+  EXPECT_GT(failures, 8);
 }
 
 } // namespace

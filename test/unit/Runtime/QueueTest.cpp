@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -95,6 +96,92 @@ TEST(TimelineTest, CallsBackOnceWithoutALock) {
   timeline.onReach(3, note("three"));
   EXPECT_THAT(calls,
               testing::ElementsAre("now", "one", "two", "five! failed", "six! failed", "three!"));
+}
+
+TEST(TimelineTest, AsksWhoTakesAFence) {
+  Timeline timeline;
+  std::string calls;
+  const auto note = [&](const std::string &name) {
+    return [&, name](const Status &status) { calls += name + (status.isOk() ? " " : "! "); };
+  };
+  const auto take = [&](const std::string &name, bool answer) {
+    return [&, name, answer](const std::shared_ptr<Fence> &) {
+      // Would never return if a lock were held.
+      calls += "?" + name + std::to_string(timeline.value()) + " ";
+      return answer;
+    };
+  };
+  timeline.onReach(1, note("plain"));
+  timeline.onReach(1, note("taken"), take("taken", true));
+  timeline.onReach(2, note("left"), take("left", false));
+  timeline.onReach(3, note("later"), take("later", true));
+  timeline.announce(2, std::make_shared<Fence>());
+  EXPECT_EQ(calls, "?taken0 taken ?left0 ");
+  // Who comes now is asked at once, but for what was announced alone.
+  timeline.onReach(2, note("now"), take("now", true));
+  timeline.onReach(3, note("far"), take("far", true));
+  EXPECT_EQ(std::exchange(calls, ""), "?taken0 taken ?left0 ?now0 now ");
+  EXPECT_TRUE(timeline.signal(2).isOk());
+  EXPECT_EQ(std::exchange(calls, ""), "plain left ");
+  timeline.onReach(2, note("reached"), take("reached", true));
+  EXPECT_EQ(std::exchange(calls, ""), "reached ");
+  // Of what is reached, or never will be, there is nothing to announce.
+  timeline.announce(2, std::make_shared<Fence>());
+  timeline.fail(Status::internal("failed"));
+  timeline.announce(3, std::make_shared<Fence>());
+  EXPECT_EQ(calls, "later! far! ");
+}
+
+TEST(TimelineTest, LetsGoOfFencesThatAreOver) {
+  for (bool fails : {false, true}) {
+    Timeline timeline;
+    auto fence = std::make_shared<Fence>();
+    timeline.announce(1, fence);
+    EXPECT_EQ(fence.use_count(), 2);
+    if (fails)
+      timeline.fail(Status::internal("failed"));
+    else
+      EXPECT_TRUE(timeline.signal(1).isOk());
+    EXPECT_EQ(fence.use_count(), 1);
+  }
+}
+
+TEST(QueueTest, BeginsBehindFencesThatItTakes) {
+  for (bool fails : {false, true}) {
+    auto queue = makeQueue();
+    const Point before{std::make_shared<Timeline>(), 1}, end{std::make_shared<Timeline>(), 1}, done{std::make_shared<Timeline>(), 1};
+    std::atomic<bool> hasRun = false;
+    Work work{[&] {
+                hasRun = true;
+                return Status::ok();
+              },
+              {before},
+              {end},
+              done,
+              "work",
+              {}};
+    int taken = 0;
+    work.take = [&](const std::shared_ptr<Fence> &fence) { return fence && ++taken; };
+    queue->submit(std::move(work));
+    before.timeline->announce(1, std::make_shared<Fence>());
+    EXPECT_FALSE(hasRun);
+    end.timeline->announce(1, std::make_shared<Fence>());
+    // It runs, and is over when the others are.
+    while (!hasRun)
+      std::this_thread::yield();
+    EXPECT_EQ(taken, 2);
+    EXPECT_FALSE(done.isDecided());
+    // How the earlier user ends does not matter.
+    end.timeline->fail(Status::internal("of no interest"));
+    if (!fails) {
+      EXPECT_TRUE(before.timeline->signal(1).isOk());
+      EXPECT_TRUE(done.wait().isOk());
+      continue;
+    }
+    before.timeline->fail(Status::internal("lost after all"));
+    EXPECT_THAT(done.wait().toString(),
+                testing::AllOf(HasSubstr("work that this depends on failed"), HasSubstr("lost after all")));
+  }
 }
 
 TEST(QueueTest, RunsInOrder) {

@@ -4,9 +4,12 @@
 //===----------------------------------------------------------------------===//
 // Tensors on several devices of one context.
 //===----------------------------------------------------------------------===//
+#include "../../fake-cuda/FakeCuda.h"
 #include "TensorFixture.h"
 
 #include "zyx/Runtime/Device.h"
+
+#include <dlfcn.h>
 
 using namespace zyx;
 using namespace zyx::test;
@@ -144,6 +147,57 @@ TEST(OwnDeviceTest, DevicesOfTheProgram) {
   EXPECT_EQ(own->pool()->usage().inUse, before + 8);
   EXPECT_EQ(x.device(), "cpu:1");
   EXPECT_THAT(floats((x + 1).to("cpu") * 2), ElementsAre(4, 6));
+}
+
+/// Values on two cards of a driver that computes nothing: they move.
+class CardsTest : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
+    setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+    void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"))();
+    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
+    fake->devices = 2;
+  }
+  void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
+
+  FakeCuda *fake = nullptr;
+};
+
+TEST_F(CardsTest, ValuesMoveWithoutTheHost) {
+  ContextScope scope(Context({.device = "cuda"}));
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f});
+  const uint64_t before = fake->hostBytes;
+  const Tensor moved = x.to("cuda:1").realize();
+  EXPECT_EQ(fake->peerCopies, 1);
+  EXPECT_EQ(fake->hostBytes, before);
+  EXPECT_EQ(moved.device(), "cuda:1");
+  EXPECT_THAT(floats(moved), ElementsAre(1, 2, 3));
+  EXPECT_THAT(floats(moved.detach().to("cuda")), ElementsAre(1, 2, 3));
+  EXPECT_EQ(fake->peerCopies, 2);
+}
+
+TEST_F(CardsTest, AMoveThatFailsIsToldOnceAndDoneAgain) {
+  ContextScope scope(Context({.device = "cuda"}));
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f}), moved = x.to("cuda:1");
+  fake->failPeerCopy = 1;
+  EXPECT_THAT(refusal([&] { moved.bytes(); }), HasSubstr("cannot copy from device 'cuda' to device 'cuda:1'"));
+  EXPECT_FALSE(moved.isRealized());
+  EXPECT_THAT(floats(moved), ElementsAre(1, 2, 3));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
+}
+
+TEST_F(CardsTest, ValuesOfACardThatIsLeftSurviveTheOther) {
+  ContextScope scope(Context({.device = "cuda"}));
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f}), there = x.to("cuda:1").detach(), moved = there.to("cuda");
+  moved.realize();
+  fake->loseAtWork = 1;
+  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("device 'cuda' is lost"));
+  EXPECT_THAT(floats(there), ElementsAre(1, 2, 3));
+  EXPECT_THAT(refusal([&] { x.to("cuda:1").bytes(); }), HasSubstr("device 'cuda' is lost"));
+  EXPECT_THAT(floats(there), ElementsAre(1, 2, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DevicesTest,
