@@ -213,6 +213,6 @@ def run(script, folder, chosen, wanted, seconds, path):
         except Exception as failure:
             row["failed"] = str(failure)[:300]
         measured.release()
-        print(report.line(row, record, report.columns_of([row])), flush=True)
+        print(report.spoken(row, record), flush=True)
         # After each row, so that a run that is cut off loses none.
         write(record, path)

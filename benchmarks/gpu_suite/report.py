@@ -40,17 +40,25 @@ def cell(row, name):
     return f"{row[name]:.1f} ({middle:.2f}; {first:.2f} - {third:.2f})"
 
 
-def line(row, record, columns):
-    empty = " |" * (4 + len(columns))
+def cells_of(row, record):
+    """What stands in front of the peers."""
     for key in ("refused", "failed"):
         if row.get(key):
-            return f"| {row['name']} | {key}: {row[key].splitlines()[0][:80]}{empty}"
+            return [row["name"], f"{key}: {row[key].splitlines()[0][:80]}", "", "", ""]
     if row.get("wrong"):
-        return f"| {row['name']} | wrong: error {row['error']:.1e}{empty}"
+        return [row["name"], f"wrong: error {row['error']:.1e}", "", "", ""]
     first, middle, third = row["zyx_quartiles"]
-    cells = [row["name"], f"{middle:.1f} ({first:.1f} - {third:.1f})", rate_of(row, record), f"{row['error']:.1e}",
-             f"{row['compile_s']:.2f}", *(cell(row, name) for name in columns)]
-    return "| " + " | ".join(cells) + " |"
+    return [row["name"], f"{middle:.1f} ({first:.1f} - {third:.1f})", rate_of(row, record), f"{row['error']:.1e}",
+            f"{row['compile_s']:.2f}"]
+
+
+def line(row, record, columns):
+    return "| " + " | ".join(cells_of(row, record) + [cell(row, name) for name in columns]) + " |"
+
+
+def spoken(row, record):
+    """The same by itself, with the names of peers."""
+    return " | ".join(cells_of(row, record) + [f"{name} {cell(row, name)}" for name in columns_of([row])])
 
 
 def renamed(row, record):
