@@ -41,9 +41,9 @@ constexpr Key keys[] = {
     {"implicit_copies", &Config::implicitCopies},
     {"tune", &Config::tune},
 };
-/// Of the environment only.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER", "ZYX_CUDA_DRIVER", "ZYX_PEERS",
-                                               "ZYX_PTXAS"};
+/// Of the environment only; the last ones are of tests.
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",   "ZYX_CUDA_DRIVER",    "ZYX_PEERS",          "ZYX_PTXAS",
+                                               "ZYX_ULP_STRIDE", "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";

@@ -131,7 +131,8 @@ TEST(ConfigTest, WarnsOfWhatThereIsNotWithTheNearest) {
                   "debug: 'graphs' is not known; the nearest is 'graph'"));
   auto variables = loadConfig(
       std::nullopt,
-      {{"ZYX_COMPILER", "x"}, {"ZYX_COMPILR", "x"}, {"ZYX_DEBUG", "sched,"}, {"XYZ_DEBUG", "x"}});
+      {{"ZYX_COMPILER", "x"}, {"ZYX_TENSOR_PROGRAMS", "1:2"}, {"ZYX_COMPILR", "x"}, {"ZYX_DEBUG", "sched,"},
+       {"XYZ_DEBUG", "x"}});
   ASSERT_TRUE(variables.isOk());
   EXPECT_THAT(variables->warnings,
               ElementsAre("ZYX_COMPILR is not known; the nearest is 'ZYX_COMPILER'",
