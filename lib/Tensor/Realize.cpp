@@ -253,6 +253,8 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
   {
     std::lock_guard lock(mutex);
     ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
+    // What is handed over may have failed already.
+    ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
     value = states[nodeOf(tensor)].value;
     ++beingRead[value.get()];
   }

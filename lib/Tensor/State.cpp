@@ -435,6 +435,8 @@ Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool i
 Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
+  // What is handed over may have failed already.
+  ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   const NodeState state = states[nodeOf(tensor)];
   return addLeaf(tensor.type(), state.value, state.at, where);
 }

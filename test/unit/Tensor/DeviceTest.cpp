@@ -171,6 +171,7 @@ TEST_F(CardsTest, ValuesMoveWithoutTheHost) {
   const Tensor x = Tensor::from({1.f, 2.f, 3.f});
   const uint64_t before = fake->hostBytes;
   const Tensor moved = x.to("cuda:1").realize();
+  Context::current().sync();
   EXPECT_EQ(fake->peerCopies, 1);
   EXPECT_EQ(fake->hostBytes, before);
   EXPECT_EQ(moved.device(), "cuda:1");
@@ -186,6 +187,11 @@ TEST_F(CardsTest, AMoveThatFailsIsToldOnceAndDoneAgain) {
   EXPECT_THAT(refusal([&] { moved.bytes(); }), HasSubstr("cannot copy from device 'cuda' to device 'cuda:1'"));
   EXPECT_FALSE(moved.isRealized());
   EXPECT_THAT(floats(moved), ElementsAre(1, 2, 3));
+  // Of one that failed before anybody looked.
+  const Tensor other = moved.detach().to("cuda");
+  fake->failPeerCopy = 1;
+  EXPECT_THAT(refusal([&] { other.detach(); }), HasSubstr("cannot copy from device 'cuda:1' to device 'cuda'"));
+  EXPECT_THAT(floats(other), ElementsAre(1, 2, 3));
   EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
 }
 
@@ -193,6 +199,7 @@ TEST_F(CardsTest, ValuesOfACardThatIsLeftSurviveTheOther) {
   ContextScope scope(Context({.device = "cuda"}));
   const Tensor x = Tensor::from({1.f, 2.f, 3.f}), there = x.to("cuda:1").detach(), moved = there.to("cuda");
   moved.realize();
+  Context::current().sync();
   fake->loseAtWork = 1;
   EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("device 'cuda' is lost"));
   EXPECT_THAT(floats(there), ElementsAre(1, 2, 3));
