@@ -104,17 +104,14 @@ Result<std::shared_ptr<Buffer>> State::allocate(const TensorType &type, uint16_t
 }
 
 Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> &points,
-                  Taking *taking) {
+                  const std::vector<bool> &isTaken) {
   for (const Schedule::Step &step : schedule.steps) {
     Buffers inputs, outputs;
     for (uint32_t number : step.inputs)
       inputs.push_back(values[number]);
-    std::vector<uint32_t> taken;
     for (const auto &[input, output] : step.donations)
-      if (taking && taking->isAllowed[step.inputs[input]]) {
+      if (!isTaken.empty() && isTaken[step.inputs[input]])
         values[step.outputs[output]] = inputs[input];
-        taken.push_back(step.inputs[input]);
-      }
     for (uint32_t number : step.outputs) {
       if (!values[number]) {
         ZYX_ASSIGN_OR_RETURN(values[number], allocate(schedule.values[number].type, step.device));
@@ -123,8 +120,6 @@ Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> 
     }
     ZYX_RETURN_IF_ERROR(step.program ? execute(*step.program, inputs, outputs, points)
                                      : copy(inputs[0], outputs[0], step.device, points));
-    for (uint32_t number : taken)
-      taking->isDone[number] = true;
   }
   return Status::ok();
 }
@@ -446,14 +441,14 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   }
   counted.hits += std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
   std::vector<Point> points;
-  Taking taking{std::vector<bool>(made.values.size()), std::vector<bool>(made.values.size())};
+  std::vector<bool> isTaken;
   if (!plan.options.givenUp.empty())
-    taking.isAllowed = chooseTaken(plan, arguments, values);
-  const Status ran = run(made, values, points, &taking);
-  // From here on results own what they took; where a later step has failed, nobody does.
+    isTaken = chooseTaken(plan, arguments, values);
+  ZYX_RETURN_IF_ERROR(run(made, values, points, isTaken));
+  // From here on results own what they took.
   size_t taken = 0;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    if (!taking.isDone[made.leafNumbers[i]])
+    if (isTaken.empty() || !isTaken[made.leafNumbers[i]])
       continue;
     const NodeId node = nodeOf(arguments[plan.inputs[i]]);
     setValue(node, nullptr);
@@ -462,7 +457,6 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
                                         std::to_string(where.line()) + ", and a result of that took its memory")});
     ++taken;
   }
-  ZYX_RETURN_IF_ERROR(ran);
   counted.taken += taken;
   counted.notTaken += plan.options.givenUp.size() - taken;
   std::vector<Tensor> results;

@@ -266,14 +266,10 @@ private:
   Result<std::shared_ptr<Program>> compile(const graph::Graph &captured, uint16_t device,
                                            const std::vector<artifact::Donation> &donations = {});
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
-  /// Of the leaves of a plan that are given up, by the number of their values: whose memory a run may take, and whose it
-  /// has taken.
-  struct Taking {
-    std::vector<bool> isAllowed, isDone;
-  };
-  /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight.
+  /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
+  /// `isTaken` results take the memory.
   Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points,
-             Taking *taking = nullptr);
+             const std::vector<bool> &isTaken = {});
   /// The value of another device on this one. Where the devices need no host for it, it is in flight.
   Status copy(const std::shared_ptr<runtime::Buffer> &from, const std::shared_ptr<runtime::Buffer> &to, uint16_t device,
               std::vector<runtime::Point> &points);

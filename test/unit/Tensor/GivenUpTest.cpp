@@ -69,16 +69,6 @@ TEST_P(GivenUpTest, WhatSomebodyElseNeedsKeepsItsValue) {
   EXPECT_EQ(elements[0], 1);
 }
 
-TEST_P(GivenUpTest, ALaterStepThatFailsDoesNotGiveItBack) {
-  // What a program of the first device took is overwritten when there is no memory on the second one.
-  const std::string other = GetParam() == std::string("cpu") ? "c" : "cpu";
-  ContextScope limited(Context({.device = GetParam(), .memoryLimits = {{other, 1000}}}));
-  const Jit step([&](Arguments a) { return std::vector{a[0] * 2, (a[0] + 1).to(other)}; }, {.givenUp = {0}});
-  const Tensor x = Tensor::from(std::vector<float>(500, 1), {500});
-  EXPECT_THAT(refusal([&] { step({x}); }), HasSubstr("1000 bytes"));
-  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("the tensor was given up to the call at"));
-}
-
 TEST_P(GivenUpTest, OneArgumentIsTakenOnce) {
   const Jit sum([](Arguments a) { return std::vector{a[0] + 2 * a[1]}; }, {.givenUp = {0}});
   const Tensor x = Tensor::from({1.f, 2.f});
