@@ -6,7 +6,8 @@
 //   zyx-bench-peers [--lose]
 // Copies 1 GiB from one to the other and looks at what came; computes with values on both, and compares with the
 // processors; has values go to and fro. With --lose it makes a kernel of the first card fail in the end, while the second
-// one waits for it, and looks whether values there survive. Exits with 1 where something is wrong.
+// one waits for it: both have to say so, and values of the host survive; whether the second card does is the driver's
+// choice. Exits with 1 where something is wrong.
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Executor.h"
 #include "zyx/zyx.h"
@@ -154,9 +155,11 @@ void lose(const std::shared_ptr<runtime::Device> &here, const std::shared_ptr<ru
   const std::vector<float> data = numbers(64, 5);
   const auto x = expectOk(runtime::Buffer::allocate(here->pool(), 256)), y = expectOk(runtime::Buffer::allocate(here->pool(), 256));
   const auto moved = expectOk(runtime::Buffer::allocate(there->pool(), 256)),
-             value = expectOk(runtime::Buffer::allocate(there->pool(), 256));
+             value = expectOk(runtime::Buffer::allocate(there->pool(), 256)),
+             onHost = expectOk(runtime::Buffer::allocate(runtime::createHostPool(), 256));
   expectOk(x->write(std::as_bytes(std::span(data))));
   expectOk(value->write(std::as_bytes(std::span(data))));
+  expectOk(onHost->write(std::as_bytes(std::span(data))));
   const auto executor = expectOk(runtime::Executor::create(here, failing()));
   expectOk(executor->bindInput(0, x));
   expectOk(executor->bindOutput(0, y));
@@ -168,11 +171,11 @@ void lose(const std::shared_ptr<runtime::Device> &here, const std::shared_ptr<ru
               copied.toString().c_str());
   expect(ran.code() == ErrorCode::DeviceLost && !copied.isOk(), "the first card is not lost");
   std::vector<float> found(64);
-  expectOk(value->read(std::as_writable_bytes(std::span(found))));
-  expect(found == data, "a value of the second card is not what it was");
-  const auto other = expectOk(runtime::Buffer::allocate(there->pool(), 256));
-  expectOk(other->copyFrom(*value));
-  std::printf("the second card goes on\n");
+  expectOk(onHost->read(std::as_writable_bytes(std::span(found))));
+  expect(found == data, "a value of the host is not what it was");
+  const Status read = value->read(std::as_writable_bytes(std::span(found)));
+  expect(read.isOk() ? found == data : read.code() == ErrorCode::DeviceLost, "a value of the second card is wrong");
+  std::printf("values of the host survive, those of the second card %s\n", read.isOk() ? "too" : "do not");
 }
 
 } // namespace
