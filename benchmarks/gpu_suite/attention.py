@@ -50,8 +50,8 @@ def attention(batch, heads, rows, features, causal=False, groups=1, dtype="bf16"
                 result[i, j] = torch.softmax(scores, 1) @ v[i, j // groups]
         return result
     flops = 4 * batch * heads * rows * rows * features // (2 if causal else 1)
-    return {"build": build, "peers": by_backends(lambda torch, x, by: lambda: by(lambda: forward(torch, x))), "reference": reference, "flops": flops, "compiled": False,
-            "bound": 8e-3}
+    peers = by_backends(lambda torch, x, by: lambda: by(lambda: forward(torch, x)))
+    return {"build": build, "peers": peers, "reference": reference, "flops": flops, "compiled": False, "bound": 8e-3}
 
 
 def attention_backward(batch, heads, rows, features, causal=False, dtype="bf16"):
@@ -85,5 +85,6 @@ def attention_backward(batch, heads, rows, features, causal=False, dtype="bf16")
     words = [batch, heads, rows, features, dtype] + (["causal"] if causal else [])
     # Five products, of which the forward half has two.
     flops = 10 * batch * heads * rows * rows * features // (2 if causal else 1)
-    return {"tensors": ["attention-backward", *map(str, words)], "less": attention(batch, heads, rows, features, causal, 1, dtype),
-            "peers": by_backends(backward), "reference": reference, "flops": flops, "compiled": False, "bound": 1e-2}
+    return {"tensors": ["attention-backward", *map(str, words)], "peers": by_backends(backward), "reference": reference,
+            "less": attention(batch, heads, rows, features, causal, 1, dtype), "flops": flops, "compiled": False,
+            "bound": 1e-2}

@@ -13,7 +13,9 @@ COLUMNS = {"eager": "PyTorch", "cudnn": "cuDNN", "flash": "FlashAttention", "eag
 
 def columns_of(rows):
     """Peers that some row has, in the order of the list."""
-    return [name for name in peers.ALL if any(name in row or row.get(name + "_wrong") or row.get(name + "_failed") for row in rows)]
+    def has(row, name):
+        return name in row or row.get(name + "_wrong") or row.get(name + "_failed")
+    return [name for name in peers.ALL if any(has(row, name) for row in rows)]
 
 
 def rate_of(row, record):
@@ -94,7 +96,8 @@ def write_section(page, record):
     columns = columns_of(record["rows"])
     commits = ", ".join(dict.fromkeys(row["commit"] for row in record["rows"]))
     section = "\n".join([
-        BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; commit {commits}; {record['date']}. "
+        BEGIN, f"{record['device']}, driver {record['driver'].split(',')[0]}; PyTorch {record['torch']}; "
+        f"commit {commits}; {record['date']}. "
         f"A copy of 1 GiB moves {record['copy_bytes_per_us'] / 1e6:.2f} TB/s.", "",
         "| workload | zyx, us (quartiles) | rate | error | compile, s | "
         + " | ".join(COLUMNS[name] + ", us (ratio; quartiles)" for name in columns) + " |",

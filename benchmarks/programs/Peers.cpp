@@ -153,7 +153,8 @@ again:
 
 void lose(const std::shared_ptr<runtime::Device> &here, const std::shared_ptr<runtime::Device> &there) {
   const std::vector<float> data = numbers(64, 5);
-  const auto x = expectOk(runtime::Buffer::allocate(here->pool(), 256)), y = expectOk(runtime::Buffer::allocate(here->pool(), 256));
+  const auto x = expectOk(runtime::Buffer::allocate(here->pool(), 256)),
+             y = expectOk(runtime::Buffer::allocate(here->pool(), 256));
   const auto moved = expectOk(runtime::Buffer::allocate(there->pool(), 256)),
              value = expectOk(runtime::Buffer::allocate(there->pool(), 256)),
              onHost = expectOk(runtime::Buffer::allocate(runtime::createHostPool(), 256));
