@@ -5,7 +5,6 @@
 #include "../Tensor/TensorFixture.h"
 
 #include "zyx/Base/TempFolder.h"
-#include "zyx/Runtime/Simulation.h"
 
 using namespace zyx;
 using zyx::test::doubles;
@@ -129,49 +128,6 @@ TEST_P(TrainingTest, GeneratorsHaveNames) {
     }
   };
   EXPECT_THAT(refusal([] { Twice(); }), HasSubstr("there are two parameters or children of the name 'seeds'"));
-}
-
-/// A layer whose steps are handed to the queue of a device that fails when it is told to.
-struct Trainee {
-  Trainee() { step(batch())[0].bytes(); }
-  static std::vector<Tensor> batch() { return {doubles({64, 160}).cast(DType::F32)}; }
-
-  nn::Draws draws{1};
-  nn::Linear layer{160, 160, draws};
-  nn::Training training{layer, optim::adam({.learningRate = 0.01})};
-  optim::TrainStep step{training.optimizer(),
-                        [this](std::span<const Tensor> batch) {
-                          const Tensor y = layer(batch[0]).tanh();
-                          return std::vector{(y * y).mean()};
-                        },
-                        {.givesUp = true}};
-};
-
-TEST(LostStepTest, AFileBringsTheModelBack) {
-  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
-  const std::unique_ptr<runtime::Simulation> simulation = *runtime::Simulation::create({.seed = 5});
-  const Context context({.device = "cpu:1", .devices = {{"cpu:1", simulation->device()}}});
-  ContextScope scope(context);
-  const Result<TempFolder> folder = TempFolder::create();
-  ASSERT_TRUE(folder.isOk());
-  Trainee trainee, twin;
-  const auto good = bytesOf(trainee.training);
-  trainee.training.save(folder->file("training"));
-  trainee.layer.save(folder->file("layer"));
-  simulation->failWork(0, 1);
-  trainee.step(Trainee::batch());
-  EXPECT_THAT(refusal([&] { Context::current().sync(); }), HasSubstr("the run that began at "));
-  // What was given up to the step is lost with it.
-  EXPECT_NE(refusal([&] { trainee.layer.state().at("weight").bytes(); }), "");
-  EXPECT_NE(refusal([&] { trainee.training.save(folder->file("lost")); }), "");
-  // The layer alone, then all that the next step depends on.
-  trainee.layer.load(folder->file("layer"));
-  EXPECT_EQ(trainee.layer.state().at("weight").bytes(), good.at("model.weight"));
-  trainee.training.load(folder->file("training"));
-  EXPECT_EQ(bytesOf(trainee.training), good);
-  trainee.step(Trainee::batch());
-  twin.step(Trainee::batch());
-  EXPECT_EQ(bytesOf(trainee.training), bytesOf(twin.training));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, TrainingTest, testing::Values("reference", "cpu"),
