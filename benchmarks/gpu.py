@@ -14,8 +14,9 @@
 Times are of the device, and all contenders' are taken in the same way: events around one run, each on its own stream,
 which is held until the host has handed over the whole run: zyx's by a word that it waits for
 (zyx_executor_measure), PyTorch's by a kernel that sleeps. So nobody's time has the host's in it, unless a run is
-longer to hand over than the stream is held. Contenders take turns, one run each a round; times are medians over the
-rounds, with quartiles, and so are the ratios of the same round. An error is |y - ref| / |ref| over the whole result, where
+longer to hand over than the stream is held. Contenders take turns, one run each a round, right behind another one of their
+own, so that what the caches have is theirs; times are medians over the rounds, with quartiles, and so are the ratios of
+the same round. An error is |y - ref| / |ref| over the whole result, where
 ref is computed in f32 or f64 by PyTorch; what is wrong is not timed, nor is a peer whose error is twice what zyx's may be.
 Compile times are of zyx-compile from its start to its end, without a cache.
 Whole models are timed by the host's clock, from the call to the end of the run, the stream being idle before: it is

@@ -18,6 +18,8 @@ class Clock:
 
     def timed(self, function):
         cuda = self.torch.cuda
+        # Behind a run of its own, as zyx's: what the caches have is no other contender's.
+        function()
         cuda._sleep(500000)
         begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
         begin.record()

@@ -93,6 +93,27 @@ def cross_entropy(rows, classes, dtype):
             "bytes": rows * classes * {"f32": 4, "bf16": 2}[dtype], "bound": 1e-2, "below": classes}
 
 
+def cross_entropy_backward(rows, classes, dtype):
+    """The gradient of that with respect to x: the softmax less one at the target, of the mean's share."""
+    def build():
+        t = Text()
+        shape = (rows, classes)
+        x, target = t.input(shape, dtype), t.input((rows,), "i64")
+        wide = t.cast(x, "f32")
+        e = t.unary("exp", t.binary("sub", wide, t.rows(t.reduce("max", wide, 1), shape)))
+        y = t.binary("div", e, t.rows(t.reduce("add", e, 1), shape))
+        number = t.op(f"iota dim = 1 : {t.type(shape, 'i64')}", shape, "i64")
+        chosen = t.op(f"binary eq {number[0]}, {t.rows(target, shape)[0]} : {t.t(number)}", shape, "i1")
+        return t.function(t.cast(t.scaled(t.binary("sub", y, t.cast(chosen, "f32")), 1 / rows), dtype))
+
+    def peer(torch, x):
+        y = torch.softmax(x[0].float(), 1)
+        chosen = torch.arange(classes, device="cuda") == x[1][:, None]
+        return ((y - chosen.to(y.dtype)) * (1 / rows)).to(x[0].dtype)
+    return {"build": build, "peer": peer, "reference": peer, "compiled": True,
+            "bytes": 2 * rows * classes * {"f32": 4, "bf16": 2}[dtype], "bound": 1e-2, "below": classes}
+
+
 def softmax_backward(shape, dtype):
     def build():
         t = Text()

@@ -2,7 +2,7 @@
 from . import models
 from .attention import attention, attention_backward
 from .products import conv, gemm
-from .rows import cross_entropy, pointwise, rowwise, softmax_backward
+from .rows import cross_entropy, cross_entropy_backward, pointwise, rowwise, softmax_backward
 
 
 def workloads():
@@ -55,6 +55,7 @@ def workloads():
         for kind in ("softmax", "rms-norm"):
             all[f"{kind}-f32-1024x{columns}"] = rowwise(kind, (1024, columns), "f32")
     all["cross-entropy-bf16-16384x50304"] = cross_entropy(16384, 50304, "bf16")
+    all["cross-entropy-backward-bf16-16384x50304"] = cross_entropy_backward(16384, 50304, "bf16")
     for dtype in ("f32", "bf16"):
         all[f"softmax-backward-{dtype}"] = softmax_backward(shape, dtype)
     all.update(models.workloads())

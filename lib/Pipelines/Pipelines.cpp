@@ -110,7 +110,9 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
                                                 options.target.hasFma, options.target.hasMaximum,
                                                 options.target.sharedBytes, options.target.isGpu()}));
-  passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding}));
+  passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding,
+                                               options.target.kind == target::TargetKind::CUDA,
+                                               options.target.isGpu() && options.target.hasMaximum}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"lowered"}));

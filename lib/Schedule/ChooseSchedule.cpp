@@ -8,7 +8,9 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -56,6 +58,11 @@ constexpr int64_t vectorsReadOnce = 4;
 /// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have that
 /// many registers. Twice as many elements are possible.
 constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
+/// Threads that a multiprocessor has room for if each has the registers for so many elements and for computing with them:
+/// while some workgroups wait for a row's sum, others read theirs.
+constexpr int64_t residentThreads = 1024;
+/// Rows that a multiprocessor walks at a time where they are read again from the second cache.
+constexpr int64_t nearRows = 2;
 /// On a GPU, rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
 constexpr int64_t threadRows = 4;
 /// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
@@ -129,7 +136,7 @@ public:
       written += bytesOfAll(store.getValue());
     for (LoadOp load : loads)
       read += bytesRead(load);
-    if (dots.empty() && target.vectorBytes != 0 && !target.isGpu() && std::max(read, written) >= streamBytes)
+    if (dots.empty() && target.vectorBytes != 0 && (target.isGpu() ? walksColumns() : std::max(read, written) >= streamBytes))
       steps.push_back(StreamStepAttr::get(func.getContext()));
     return withOtherThreads(takeSteps(), most);
   }
@@ -172,6 +179,12 @@ private:
         result.push_back(axis);
     }
     return result;
+  }
+
+  /// Whether threads of a GPU add up columns: each reads on in another line, and comes back to none.
+  bool walksColumns() {
+    return combines && !func.getThreads() && dots.empty() &&
+           llvm::any_of(parallelAxes(), [&](Axis axis) { return isContiguous(axis); });
   }
 
   bool isContiguous(Axis axis) {
@@ -399,41 +412,80 @@ private:
       keepRow(*row, axes.extent(*row) / lanes, lanes);
   }
 
+  /// How often a row is walked, and how often where a maximum is taken along with the exponentials of distances to it.
+  struct Walks {
+    int64_t apart = 0, online = 0;
+  };
+  Walks countWalks(Axis row) {
+    Walks walks;
+    SmallVector<ReduceOp> before;
+    func.walk([&](ReduceOp reduce) {
+      if (!axes.contains(reduce.getInput(), row) || findPickedIndex(reduce, axes))
+        return;
+      ++walks.apart;
+      walks.online += llvm::none_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      before.push_back(reduce);
+    });
+    const bool writes = llvm::any_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
+    return {walks.apart + writes, walks.online + writes};
+  }
+
   /// More threads for a row of `vectors` that is walked more than once, and more workgroups, so that all of it is in
-  /// registers.
+  /// registers. What can be had in one walk is not worth them.
   void keepRow(Axis row, int64_t vectors, int64_t lanes) {
-    int64_t walks = 0, kept = 0, programs = 1;
-    func.walk([&](ReduceOp reduce) { walks += axes.contains(reduce.getInput(), row); });
-    walks += llvm::any_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
+    int64_t kept = 0, programs = 1;
+    const Walks walks = countWalks(row);
     const SmallVector<Axis> parallel = parallelAxes();
     for (LoadOp load : loads)
       kept += axes.contains(load.getResult(), row) &&
               (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) { return axes.contains(load.getResult(), axis); }));
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
-    if (walks < 2) {
+    if (walks.apart < 2) {
       const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)), fewestThreads, mostThreads);
       if (programs * fewer >= target.cores * target.threadsPerCore)
         func.setThreads(fewer);
       return;
     }
     int64_t rounds = std::max<int64_t>(keptElements / lanes, 1), cluster = 1;
+    const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
     auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
-    while (mayDouble() && vectors > rounds * mostKeepingThreads * cluster)
+    // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less than
+    // meeting in clusters, where each has little of a row.
+    const bool isNear = nearRows * target.cores * vectors * target.vectorBytes * kept <= target.l2Bytes / 5 * 3;
+    if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
+        vectors > 2 * rounds * mostKeepingThreads) {
+      func.setThreads(mostKeepingThreads);
+      return setResidents(nearRows * mostKeepingThreads);
+    }
+    while (!isOnline && mayDouble() && vectors > rounds * mostKeepingThreads * cluster)
       cluster *= 2;
     // Few rows are shared by more multiprocessors.
     while (mayDouble() && 2 * programs * cluster <= target.cores && vectors >= 4 * fewestThreads * cluster)
       cluster *= 2;
-    if (cluster == 1 && vectors <= rounds * mostThreads)
-      return;
+    if (cluster > 1)
+      func.setCluster(cluster);
+    auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
+    auto stayTogether = [&] {
+      // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and longer
+      // ways than that of a softmax.
+      constexpr int64_t mostWalks = 3;
+      const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
+      if (lanes >= 4 && (isOnline ? target.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
+        setResidents(residentThreads);
+    };
+    if (isOnline || (cluster == 1 && vectors <= rounds * mostThreads))
+      return stayTogether();
     // Of several rows at once there would be too much.
     const int64_t mostRounds = kept > 1 || lanes < 4 ? rounds : 2 * rounds;
-    auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
     rounds = std::max(std::min(rounds, divide(vectors, vectorsPerThread * fewestThreads * cluster)),
                       divide(vectors, mostKeepingThreads * cluster));
     func.setThreads(rounds > mostRounds ? mostThreads : llvm::alignTo(divide(vectors, rounds * cluster), fewestThreads));
-    if (cluster > 1)
-      func.setCluster(cluster);
+    stayTogether();
+  }
+
+  void setResidents(int64_t count) {
+    func->setAttr(residentsAttrName, IntegerAttr::get(IntegerType::get(func.getContext(), 64), count));
   }
 
   int64_t columnsPerProgram(Axis axis, int64_t vectors) {
@@ -530,10 +582,14 @@ private:
         if (axis != read && axis != written)
           grid(axis, 1);
       if (target.isGpu()) {
-        // A thread has a square of vectors, a warp 8 of them where it writes by 4 where it reads: whole lines of both.
+        // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole lines;
+        // the next warp writes the other halves of its lines. Eight warps have as much of both directions.
         const int64_t lanes = elementsPerProgram();
+        grid(written, 16 * lanes);
+        grid(read, 16 * lanes);
         grid(written, 8 * lanes);
-        grid(read, 4 * lanes);
+        grid(read, 8 * lanes);
+        grid(written, 4 * lanes);
         grid(written, lanes);
         grid(read, lanes);
         return;

@@ -1,10 +1,11 @@
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a | FileCheck %s
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=ALONE
 
-// A thread transposes a square of vectors in registers. A warp has 8 of them in a row where it writes by 4 where it
-// reads.
+// A thread transposes a square of vectors in registers. A warp has 4 of them in a row where it writes by 8 where it
+// reads, and a workgroup 16 by 16.
 // CHECK-LABEL: kernel.func @transpose
-// CHECK-SAME: [#kernel.grid_step<"j", 64>, #kernel.grid_step<"i", 32>, #kernel.grid_step<"j", 8>, #kernel.grid_step<"i", 8>]
+// CHECK-SAME: [#kernel.grid_step<"j", 128>, #kernel.grid_step<"i", 128>, #kernel.grid_step<"j", 64>, #kernel.grid_step<"i", 64>,
+// CHECK-SAME: #kernel.grid_step<"j", 32>, #kernel.grid_step<"j", 8>, #kernel.grid_step<"i", 8>]
 !b = !kernel.buffer<bf16, global>
 !x = !kernel.view<512x256xbf16, global>
 kernel.func @transpose(%x: !b, %y: !b) {
@@ -18,11 +19,12 @@ kernel.func @transpose(%x: !b, %y: !b) {
 }
 
 // Of a row that is walked again each thread keeps 32 elements, and at most 64. Longer ones are a cluster's, where there are
-// clusters, and so are few rows; what is longer still is read again.
-// CHECK-LABEL: kernel.func @short({{.*}} attributes {schedule = {{[^}]*}}, threads = 256 : i64}
-// CHECK-LABEL: kernel.func @long({{.*}} attributes {schedule = {{[^}]*}}, threads = 512 : i64}
-// CHECK-LABEL: kernel.func @longer({{.*}} attributes {cluster = 4 : i64, {{.*}} threads = 512 : i64}
-// CHECK-LABEL: kernel.func @longest({{.*}} attributes {cluster = 8 : i64, {{.*}} threads = 512 : i64}
+// clusters, and so are few rows; what is longer still is read again. With 32 elements each, a multiprocessor is to have
+// room for 1024 threads.
+// CHECK-LABEL: kernel.func @short({{.*}} attributes {kernel.residents = 1024 : i64, {{.*}} threads = 256 : i64}
+// CHECK-LABEL: kernel.func @long({{.*}} attributes {kernel.residents = 1024 : i64, {{.*}} threads = 512 : i64}
+// CHECK-LABEL: kernel.func @longer({{.*}} attributes {cluster = 4 : i64, kernel.residents = 1024 : i64, {{.*}} threads = 512 : i64}
+// CHECK-LABEL: kernel.func @longest({{.*}} attributes {cluster = 8 : i64, schedule = {{.*}} threads = 512 : i64}
 // CHECK-LABEL: kernel.func @beyond({{.*}} attributes {cluster = 8 : i64, {{.*}} threads = 256 : i64}
 // CHECK-LABEL: kernel.func @few({{.*}} attributes {cluster = 8 : i64, {{.*}} threads = 128 : i64}
 // CHECK-LABEL: kernel.func @uneven({{.*}} attributes {cluster = 2 : i64, {{.*}} threads = 416 : i64}
@@ -107,16 +109,88 @@ kernel.func @few(%x: !f, %y: !f) {
   kernel.store %d, %ys[%c0, %c0] : tensor<2x32768xf32>, !few
   kernel.return
 }
-#uneven = #kernel.map<[#kernel.block<[1024, 25152] strides [25152, 1]>]>
-!uneven = !kernel.view<1024x25152xf32, global>
+#uneven = #kernel.map<[#kernel.block<[128, 25152] strides [25152, 1]>]>
+!uneven = !kernel.view<128x25152xf32, global>
 kernel.func @uneven(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #uneven : !f -> !uneven
   %ys = kernel.view %y map #uneven : !f -> !uneven
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !uneven -> tensor<1024x25152xf32>
-  %s = kernel.reduce add %t dims [1] : tensor<1024x25152xf32> -> tensor<1024xf32>
-  %b = kernel.broadcast %s dims [0] : tensor<1024xf32> -> tensor<1024x25152xf32>
-  %d = arith.divf %t, %b : tensor<1024x25152xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<1024x25152xf32>, !uneven
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !uneven -> tensor<128x25152xf32>
+  %s = kernel.reduce add %t dims [1] : tensor<128x25152xf32> -> tensor<128xf32>
+  %b = kernel.broadcast %s dims [0] : tensor<128xf32> -> tensor<128x25152xf32>
+  %d = arith.divf %t, %b : tensor<128x25152xf32>
+  kernel.store %d, %ys[%c0, %c0] : tensor<128x25152xf32>, !uneven
+  kernel.return
+}
+
+// A row of which only a maximum and the exponentials of distances to it leave is walked once, by one workgroup, however
+// long it is. A few such rows are shared by more multiprocessors.
+// CHECK-LABEL: kernel.func @log_sum_exp
+// CHECK-SAME: attributes {kernel.residents = 1024 : i64, schedule = {{.*}} threads = 256 : i64}
+// CHECK-LABEL: kernel.func @few_losses
+// CHECK-SAME: attributes {cluster = 8 : i64, {{.*}} threads = 256 : i64}
+!line = !kernel.view<1024xf32, global>
+#line = #kernel.map<[#kernel.block<[1024] strides [1]>]>
+kernel.func @log_sum_exp(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #longer : !f -> !longer
+  %ys = kernel.view %y map #line : !f -> !line
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !longer -> tensor<1024x65536xf32>
+  %m = kernel.reduce max %t dims [1] : tensor<1024x65536xf32> -> tensor<1024xf32>
+  %b = kernel.broadcast %m dims [0] : tensor<1024xf32> -> tensor<1024x65536xf32>
+  %d = arith.subf %t, %b : tensor<1024x65536xf32>
+  %e = math.exp %d : tensor<1024x65536xf32>
+  %s = kernel.reduce add %e dims [1] : tensor<1024x65536xf32> -> tensor<1024xf32>
+  kernel.store %s, %ys[%c0] : tensor<1024xf32>, !line
+  kernel.return
+}
+!pair = !kernel.view<2xf32, global>
+#pair = #kernel.map<[#kernel.block<[2] strides [1]>]>
+kernel.func @few_losses(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #few : !f -> !few
+  %ys = kernel.view %y map #pair : !f -> !pair
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !few -> tensor<2x32768xf32>
+  %m = kernel.reduce max %t dims [1] : tensor<2x32768xf32> -> tensor<2xf32>
+  %b = kernel.broadcast %m dims [0] : tensor<2xf32> -> tensor<2x32768xf32>
+  %d = arith.subf %t, %b : tensor<2x32768xf32>
+  %e = math.exp %d : tensor<2x32768xf32>
+  %s = kernel.reduce add %e dims [1] : tensor<2x32768xf32> -> tensor<2xf32>
+  kernel.store %s, %ys[%c0] : tensor<2xf32>, !pair
+  kernel.return
+}
+
+// Rows that come out of the second cache when they are walked again are one workgroup's: two on each multiprocessor. Of two
+// inputs there would be too much.
+// CHECK-LABEL: kernel.func @near
+// CHECK-SAME: attributes {kernel.residents = 1024 : i64, schedule = {{.*}} threads = 512 : i64}
+// CHECK-LABEL: kernel.func @two_of_them
+// CHECK-SAME: attributes {cluster = 4 : i64, {{.*}} threads = 416 : i64}
+!h = !kernel.buffer<bf16, global>
+#near = #kernel.map<[#kernel.block<[1024, 50304] strides [50304, 1]>]>
+!near = !kernel.view<1024x50304xbf16, global>
+kernel.func @near(%x: !h, %y: !h) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #near : !h -> !near
+  %ys = kernel.view %y map #near : !h -> !near
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !near -> tensor<1024x50304xbf16>
+  %s = kernel.reduce add %t dims [1] : tensor<1024x50304xbf16> -> tensor<1024xbf16>
+  %b = kernel.broadcast %s dims [0] : tensor<1024xbf16> -> tensor<1024x50304xbf16>
+  %d = arith.divf %t, %b : tensor<1024x50304xbf16>
+  kernel.store %d, %ys[%c0, %c0] : tensor<1024x50304xbf16>, !near
+  kernel.return
+}
+kernel.func @two_of_them(%x: !h, %z: !h, %y: !h) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #near : !h -> !near
+  %zs = kernel.view %z map #near : !h -> !near
+  %ys = kernel.view %y map #near : !h -> !near
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !near -> tensor<1024x50304xbf16>
+  %u = kernel.load %zs[%c0, %c0] axes ["r", "c"] : !near -> tensor<1024x50304xbf16>
+  %p = arith.mulf %t, %u : tensor<1024x50304xbf16>
+  %s = kernel.reduce add %p dims [1] : tensor<1024x50304xbf16> -> tensor<1024xbf16>
+  %b = kernel.broadcast %s dims [0] : tensor<1024xbf16> -> tensor<1024x50304xbf16>
+  %d = arith.divf %p, %b : tensor<1024x50304xbf16>
+  kernel.store %d, %ys[%c0, %c0] : tensor<1024x50304xbf16>, !near
   kernel.return
 }

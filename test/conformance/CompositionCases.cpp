@@ -84,6 +84,57 @@ static void addHurtingSoftmax(std::vector<Case> &cases) {
                    }});
 }
 
+/// -log(softmax(x))[target] of each row, in f32, with the target picked by a sum of what is zero elsewhere.
+static NodeId crossEntropy(Builder &b, NodeId logits, NodeId target) {
+  const NodeId x = b.cast(logits, DType::F32);
+  const Shape shape = b.type(x).shape;
+  const NodeId d = b.sub(x, b.back(b.reduce(ReduceKind::Max, x, {1}), 1, shape[1]));
+  const NodeId sums = b.reduce(ReduceKind::Add, b.unary(UnaryKind::Exp, d), {1});
+  const NodeId logs = b.sub(d, b.back(b.unary(UnaryKind::Log, sums), 1, shape[1]));
+  const NodeId place = b.iota({b.type(target).dtype, shape}, 1);
+  const NodeId chosen = b.binary(BinaryKind::Eq, place, b.back(target, 1, shape[1]));
+  return b.unary(UnaryKind::Neg, b.reduce(ReduceKind::Add, b.select(chosen, logs, b.like(logs, 0)), {1}));
+}
+
+/// Targets of rows, some of which do not exist: in front of the classes and behind them.
+static NodeId someTargets(Builder &b, int64_t rows, int64_t classes) {
+  std::vector<double> places;
+  for (int64_t i = 0; i < rows; ++i)
+    places.push_back(static_cast<double>(i == 1 ? -1 : i == 2 ? classes : i * 7919 % classes));
+  return b.input(makeTensor(DType::I64, {rows}, places));
+}
+
+/// Rows of which only sums and maxima leave: short ones, such as threads keep in registers, and longer ones.
+static void addLosses(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (const Shape &shape : {Shape{40, 70}, Shape{5, 300}, Shape{3, 2048}, Shape{3, 5003}, Shape{2, 20000},
+                               Shape{300, 1024}})
+      cases.push_back({"cross-entropy." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+                         const NodeId target = someTargets(b, shape[0], shape[1]);
+                         return std::vector<NodeId>{crossEntropy(b, b.x(dtype, shape), target)};
+                       }});
+  for (const Shape &shape : {Shape{6, 5003}, Shape{6, 9216}, Shape{2, 70000}})
+    for (DType dtype : {DType::F32, DType::F64, DType::BF16})
+      cases.push_back({"log-sum-exp." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+                         const DType wide = dtype == DType::F64 ? dtype : DType::F32;
+                         return std::vector<NodeId>{logSumExp(b, b.cast(b.x(dtype, shape), wide))};
+                       }});
+  // Maxima that come late, infinities, a row of nothing but minus infinity, NaN, and numbers next to the largest.
+  cases.push_back({"log-sum-exp.specials", [](Builder &b) {
+                     const double inf = std::numeric_limits<double>::infinity();
+                     const double nan = std::numeric_limits<double>::quiet_NaN();
+                     constexpr int64_t columns = 5003;
+                     const double fill[] = {-inf, -inf, -inf, 1, 3e38, -3e38, -1e4};
+                     const double one[] = {-inf, 2, inf, nan, 3.3e38, 0, 1e4};
+                     std::vector<double> numbers;
+                     for (int64_t row = 0; row < 7; ++row)
+                       for (int64_t i = 0; i < columns; ++i)
+                         numbers.push_back(i == (row % 2 ? columns - 1 : 2500) ? one[row] : fill[row]);
+                     const NodeId x = b.input(makeTensor(DType::F32, {7, columns}, numbers));
+                     return std::vector<NodeId>{logSumExp(b, x), softmax(b, x)};
+                   }});
+}
+
 struct Product {
   int64_t m, k, n;
 };
@@ -414,6 +465,7 @@ void addCompositionCases(std::vector<Case> &cases) {
   addRows(cases, "rms-norm", rmsNorm);
   addRows(cases, "log-sum-exp", logSumExp);
   addHurtingSoftmax(cases);
+  addLosses(cases);
   cases.push_back({"chain.squares", [](Builder &b) {
                      // Every square has its operand twice: 2^40 ways from the end to the beginning.
                      NodeId y = b.x(DType::F32, {8, 64});

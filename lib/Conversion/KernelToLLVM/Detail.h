@@ -35,8 +35,8 @@ struct MemoryFacts {
   int64_t privateBytes;
   /// Products of packed factors are for Intel's AMX.
   bool amx = false;
-  /// Loads and stores may go past the caches.
-  bool streams = true;
+  /// Loads and stores may go past the caches; or, on a GPU, loads past the first one.
+  bool streams = true, isGpu = false;
   /// Bytes to whose multiples buffers and scratch memory are aligned; 0 where it is their elements'.
   int64_t bufferAlignment = 0;
   /// Where allocations go instead of the stack, if anywhere.
@@ -49,6 +49,9 @@ struct MemoryFacts {
 
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
 mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, const MemoryFacts &facts);
+
+/// A vector of 16 bytes of global memory that no program writes, read past a GPU's first cache.
+mlir::Value loadPastFirstCache(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address, mlir::VectorType type);
 
 /// Emits a product by the matrix unit, of what lies at three addresses; rows of the left factor begin `lhsStride`
 /// elements apart.

@@ -19,6 +19,8 @@ namespace {
 /// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and of
 /// any at most.
 constexpr int32_t threadsPerGroup = 256, mostThreads = 1024;
+/// Workgroups that every multiprocessor can have.
+constexpr int64_t mostResidents = 16;
 
 /// Names a function that the module does not have yet.
 std::string freshName(ModuleOp module, StringRef wanted) {
@@ -249,7 +251,10 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
                                                               {groupThreads > 1 ? static_cast<int32_t>(groupThreads)
                                                                                 : threadsPerGroup}));
   // Else the assembler spills to have more workgroups at once.
-  made->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  auto residents = func->getAttrOfType<IntegerAttr>(residentsAttrName);
+  const int64_t room = residents && groupThreads > 1 ? residents.getInt() / groupThreads : 1;
+  made->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                builder.getI32IntegerAttr(static_cast<int32_t>(std::clamp<int64_t>(room, 1, mostResidents))));
   if (cluster > 1)
     made->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                   builder.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));

@@ -344,7 +344,11 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
     Value from = address(*place, load.getIndices(), type);
     if (facts.streams && load.getStream() && vector && contiguous)
       fetchAhead(from);
-    bits = LLVM::LoadOp::create(builder, loc, access, from, alignmentOf(from, type));
+    const bool isPast = facts.isGpu && load.getStream() && vector && contiguous &&
+                        load.getView().getType().getSpace() == Space::Global && alignmentOf(from, type) >= 16 &&
+                        vector.getNumElements() * elementBytes(type) == 16;
+    bits = isPast ? loadPastFirstCache(builder, loc, from, cast<VectorType>(stored))
+                  : LLVM::LoadOp::create(builder, loc, access, from, alignmentOf(from, type)).getResult();
     if (splat)
       bits = vector::BroadcastOp::create(builder, loc, stored, bits);
   } else {

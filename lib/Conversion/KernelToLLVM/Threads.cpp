@@ -10,6 +10,9 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace zyx::kernel {
@@ -20,7 +23,54 @@ namespace zyx::kernel {
 using namespace mlir;
 using namespace zyx::kernel;
 
+/// LLVM has no word for it. That nobody writes there is known: a kernel reads no buffer that it writes.
+Value zyx::kernel::loadPastFirstCache(OpBuilder &builder, Location loc, Value address, VectorType type) {
+  Type i32 = builder.getI32Type();
+  auto global = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  Value from = LLVM::AddrSpaceCastOp::create(builder, loc, global, address);
+  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, i32));
+  Value read = LLVM::InlineAsmOp::create(
+                   builder, loc, TypeRange(words), ValueRange(from),
+                   "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l",
+                   /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                   LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
+                   ArrayAttr())
+                   .getResult(0);
+  SmallVector<Value> all;
+  for (int64_t word = 0; word < 4; ++word)
+    all.push_back(LLVM::ExtractValueOp::create(builder, loc, read, word));
+  Value vector = vector::FromElementsOp::create(builder, loc, VectorType::get(4, i32), all);
+  return vector::BitCastOp::create(builder, loc, type, vector);
+}
+
 namespace {
+
+/// The machine's powers of two, one by one: without denormals, which those of what is between -1/2 and 1/2 are not.
+void lowerPowers(LLVM::LLVMFuncOp func) {
+  func.walk([](math::Exp2Op power) {
+    if (!getElementTypeOrSelf(power.getType()).isF32() ||
+        !bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn))
+      return;
+    OpBuilder builder(power);
+    Location loc = power.getLoc();
+    auto take = [&](Value x) -> Value {
+      StringAttr name = builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f");
+      return LLVM::CallIntrinsicOp::create(builder, loc, x.getType(), name, x).getResult(0);
+    };
+    Value x = power.getOperand();
+    Value result;
+    if (auto type = dyn_cast<VectorType>(x.getType())) {
+      SmallVector<Value> lanes;
+      for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+        lanes.push_back(take(vector::ExtractOp::create(builder, loc, x, lane)));
+      result = vector::FromElementsOp::create(builder, loc, type, lanes);
+    } else {
+      result = take(x);
+    }
+    power.replaceAllUsesWith(result);
+    power.erase();
+  });
+}
 
 struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBase<ConvertKernelToThreads> {
   using ConvertKernelToThreadsPassBase::ConvertKernelToThreadsPassBase;
@@ -49,6 +99,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       facts.shared = made->shared;
       facts.isCluster = made->isCluster;
       facts.streams = false;
+      facts.isGpu = true;
       facts.bufferAlignment = gpuBufferAlignment;
       if (!fitsStack)
         facts.scratch = made->scratch;
@@ -57,6 +108,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
                                       .maximum = maximum};
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();
+      lowerPowers(made->func);
       funcs.push_back(made->func);
     }
     ConversionTarget target(getContext());

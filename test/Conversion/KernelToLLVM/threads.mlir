@@ -161,3 +161,33 @@ kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 512 : i64, 
   }
   kernel.return
 }
+
+// -----
+
+// Room for more workgroups is a limit of registers; what is not read again goes past the first cache, where whole vectors
+// of 16 bytes are read; powers of two are the machine's, one by one.
+
+// CHECK-LABEL: llvm.func @columns
+// CHECK-SAME: nvvm.minctasm = 4 : i32
+// CHECK: %[[READ:.*]] = llvm.inline_asm asm_dialect = att "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l"
+// CHECK-COUNT-4: llvm.extractvalue %[[READ]]
+// CHECK: llvm.bitcast {{.*}} : vector<4xi32> to vector<4xf32>
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f"
+// CHECK-NOT: inline_asm
+// CHECK: llvm.load {{.*}} -> f32
+// CHECK: llvm.return
+#x = #kernel.map<[#kernel.block<[1024] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+!view = !kernel.view<1024xf32, global>
+kernel.func @columns(%x: !buffer, %y: !buffer) attributes {threads = 256 : i64, kernel.residents = 1024 : i64} {
+  %xs = kernel.view %x map #x : !buffer -> !view
+  %ys = kernel.view %y map #x : !buffer -> !view
+  kernel.grid (%i) in [1024] step [4] {
+    %v = kernel.load %xs[%i] stream : !view -> vector<4xf32>
+    %w = math.exp2 %v fastmath<afn> : vector<4xf32>
+    kernel.store %w, %ys[%i] : vector<4xf32>, !view
+    %one = kernel.load %xs[%i] stream : !view -> f32
+    kernel.store %one, %ys[%i] : f32, !view
+  }
+  kernel.return
+}

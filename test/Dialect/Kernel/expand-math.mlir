@@ -1,4 +1,5 @@
 // RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math -verify-diagnostics | FileCheck %s
+// RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math='powers maximum' -verify-diagnostics | FileCheck %s --check-prefix=POWERS
 
 // CHECK-LABEL: @exp_of_a_tile
 // CHECK-NOT: math.exp
@@ -14,6 +15,18 @@ func.func @exp_of_a_tile(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
 // -----
 
 // Where the result is zero the power is not taken: a product that is too small takes long.
+// A machine with powers of two takes that of the rest, which is between -1/2 and 1/2; nothing is tested.
+// POWERS-LABEL: @exp_of_what_is_far_below
+// POWERS: %[[X:.*]] = arith.maximumf %arg0, %{{.*}} : vector<16xf32>
+// POWERS: %[[ROUNDED:.*]] = math.fma %[[X]],
+// POWERS: math.fma %[[X]],
+// POWERS: %[[REST:.*]] = math.fma %[[X]],
+// POWERS: math.exp2 %[[REST]] fastmath<afn> : vector<16xf32>
+// POWERS-NOT: math.fma
+// POWERS: arith.shli
+// POWERS-COUNT-2: arith.mulf
+// POWERS-NOT: arith.select
+// POWERS: return
 // CHECK-LABEL: @exp_of_what_is_far_below
 // CHECK: %[[BELOW:.*]] = arith.cmpf olt, %arg0, %{{.*}} : vector<16xf32>
 // CHECK: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>

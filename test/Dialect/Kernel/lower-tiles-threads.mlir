@@ -246,3 +246,63 @@ kernel.func @sum(%x: !half, %y: !buffer) attributes {threads = 64 : i64} {
   }
   kernel.return
 }
+
+// The maximum of a row and the exponentials of distances to it are had in one walk where the row is no thread's to keep:
+// four vectors at once, whose maximum is taken as they are, then what was added up so far shrinks once. What is left is
+// one more step, in which threads that have nothing look at what is another's and add nothing.
+
+// GPU-LABEL: kernel.func @log_sum_exp
+// GPU: %[[T:.*]] = kernel.id thread
+// GPU: %[[BOTH:.*]]:2 = scf.for {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}) -> (f32, vector<8xf32>)
+// GPU-COUNT-4: kernel.load {{.*}} -> vector<8xbf16>
+// GPU: arith.maximumf {{.*}} : vector<8xbf16>
+// GPU: %[[WIDE:.*]] = arith.extf {{.*}} : bf16 to f32
+// GPU: %[[LARGEST:.*]] = arith.maximumf %[[M]], %[[WIDE]] : f32
+// GPU: %[[BASE:.*]] = arith.select
+// GPU: %[[CHANGE:.*]] = arith.subf %[[M]], %[[BASE]] : f32
+// GPU: math.exp %[[CHANGE]] {kernel.nonpositive} : f32
+// GPU-COUNT-4: math.exp {{.*}} {kernel.nonpositive} : vector<8xf32>
+// GPU: scf.yield %[[LARGEST]], %{{.*}} : f32, vector<8xf32>
+// GPU-NOT: scf.for
+// GPU: %[[IS:.*]] = arith.cmpi ule
+// GPU: %[[HAS:.*]] = arith.cmpi eq, %[[T]]
+// GPU: arith.select %[[IS]], {{.*}} : vector<8xf32>
+// GPU: arith.select %[[HAS]], {{.*}} : vector<8xf32>
+// GPU-COUNT-4: kernel.barrier workgroup
+// GPU-NOT: kernel.barrier
+// Of the place that is picked alone one element is read.
+// GPU: %[[EXISTS:.*]] = arith.cmpi ult, %[[AT:.*]], %{{.*}} : i64
+// GPU: %[[PLACE:.*]] = arith.select %[[EXISTS]], %[[AT]]
+// GPU: %[[INDEX:.*]] = arith.index_cast %[[PLACE]] : i64 to index
+// GPU: kernel.load {{.*}}%[[INDEX]]] : <8x5003xbf16, global> -> bf16
+// GPU-NOT: kernel.load
+// GPU: kernel.return
+#classes = #kernel.map<[#kernel.block<[8, 5003] strides [5003, 1]>]>
+!classes = !kernel.view<8x5003xbf16, global>
+!targets = !kernel.view<8xi64, global>
+!places = !kernel.buffer<i64, global>
+kernel.func @log_sum_exp(%x: !half, %p: !places, %y: !buffer) attributes {threads = 64 : i64} {
+  %xs = kernel.view %x map #classes : !half -> !classes
+  %ps = kernel.view %p map #out : !places -> !targets
+  %ys = kernel.view %y map #out : !buffer -> !out
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !classes -> tensor<1x5003xbf16>
+    %w = arith.extf %t : tensor<1x5003xbf16> to tensor<1x5003xf32>
+    %m = kernel.reduce max %w dims [1] : tensor<1x5003xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %m dims [0] : tensor<1xf32> -> tensor<1x5003xf32>
+    %d = arith.subf %w, %b : tensor<1x5003xf32>
+    %e = math.exp %d : tensor<1x5003xf32>
+    %s = kernel.reduce add %e dims [1] : tensor<1x5003xf32> -> tensor<1xf32>
+    %n = kernel.iota dim 1 axes ["r", "c"] : tensor<1x5003xi64>
+    %at = kernel.load %ps[%i] axes ["r"] in_bounds [true] : !targets -> tensor<1xi64>
+    %ats = kernel.broadcast %at dims [0] : tensor<1xi64> -> tensor<1x5003xi64>
+    %is = arith.cmpi eq, %n, %ats : tensor<1x5003xi64>
+    %zero = arith.constant dense<0.0> : tensor<1x5003xf32>
+    %one = arith.select %is, %d, %zero : tensor<1x5003xi1>, tensor<1x5003xf32>
+    %picked = kernel.reduce add %one dims [1] : tensor<1x5003xf32> -> tensor<1xf32>
+    %r = arith.divf %picked, %s : tensor<1xf32>
+    kernel.store %r, %ys[%i] in_bounds [true] : tensor<1xf32>, !out
+  }
+  kernel.return
+}

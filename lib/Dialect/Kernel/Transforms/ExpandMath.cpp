@@ -49,9 +49,10 @@ static Expansion findExpansion(Operation *op, Instructions has) {
       .Case([](math::ExpOp exponential) {
         return exponential->hasAttr(nonpositiveAttrName) ? unary(expNonpositive) : unary(exp);
       })
-      .Case([](math::Exp2Op power) {
+      .Case([&](math::Exp2Op power) {
         // Tiles are those of the machine form, which may have an instruction for it.
-        bool isInstruction = isa<TensorType>(power.getType()) && bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
+        bool isInstruction = (has.powers || isa<TensorType>(power.getType())) &&
+                             bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(exp2);
       })
       .Case([](math::LogOp) { return unary(log); })
@@ -85,7 +86,7 @@ static LogicalResult expandOp(Operation *op, const Expansion &expansion, Instruc
 }
 
 void ExpandMathPass::runOnOperation() {
-  const Instructions has{fma, rounding};
+  const Instructions has{fma, rounding, powers, maximum};
   SmallVector<std::pair<Operation *, Expansion>> work;
   getOperation()->walk([&](Operation *op) {
     if (Expansion expansion = findExpansion(op, has))

@@ -114,6 +114,17 @@ Num fma(Num a, Num b, Num c) {
   return toFormat(toFormat(a, f64) * toFormat(b, f64) + toFormat(c, f64),
                   getElementTypeOrSelf(a.type()));
 }
+Num clampAbove(Num a, double limit) {
+  if (a.emitter->has.maximum && a.width() == 32)
+    return a.emitter->emit<arith::MinimumFOp>(a.value, a.emitter->constant(a, limit).value);
+  return select(a > limit, limit, a);
+}
+Num clampBelow(Num a, double limit) {
+  if (a.emitter->has.maximum && a.width() == 32)
+    return a.emitter->emit<arith::MaximumFOp>(a.value, a.emitter->constant(a, limit).value);
+  return select(a < limit, limit, a);
+}
+Num machinePower(Num a) { return a.emitter->emit<math::Exp2Op>(a.value, arith::FastMathFlags::afn); }
 Num abs(Num a) { return a.emitter->emit<math::AbsFOp>(a.value); }
 Num negate(Num a) { return a.emitter->emit<arith::NegFOp>(a.value); }
 Num sqrt(Num a) { return a.emitter->emit<math::SqrtOp>(a.value); }

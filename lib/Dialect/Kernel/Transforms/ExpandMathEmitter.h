@@ -31,6 +31,8 @@ struct Num {
 /// What the machine has an instruction for.
 struct Instructions {
   bool fma = true, rounding = true;
+  /// Powers of two of f32, good to 2 units in the last place, without denormals; maxima and minima in which NaN stays.
+  bool powers = false, maximum = false;
 };
 
 /// Builds ops at one place; equal constants are built once.
@@ -122,8 +124,10 @@ Num nearest(Num a);
 Num copySign(Num a, Num b);
 
 /// The smaller, and `a` where it is NaN: one instruction on most machines, unlike IEEE's minimum.
-inline Num clampAbove(Num a, double limit) { return select(a > limit, limit, a); }
-inline Num clampBelow(Num a, double limit) { return select(a < limit, limit, a); }
+Num clampAbove(Num a, double limit);
+Num clampBelow(Num a, double limit);
+/// 2^a by the machine's instruction.
+Num machinePower(Num a);
 
 /// The bits of a float as an integer of its width.
 Num toBits(Num a);

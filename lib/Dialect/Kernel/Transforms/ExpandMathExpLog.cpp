@@ -28,6 +28,8 @@ namespace {
 struct Format {
   explicit Format(Num x) : is64(x.width() == 64) {}
   bool is64;
+  /// Whether the machine computes powers of two of it.
+  static bool hasPowers(Num x) { return x.width() == 32 && x.emitter->has.powers; }
   unsigned mantissa() const { return is64 ? 52 : 23; }
   double bias() const { return is64 ? 1023 : 127; }
   /// Added to a number below 2^22 (2^51), it rounds it to a whole number that stands in the low bits.
@@ -83,10 +85,26 @@ static Num exponentRest(Num x, Num n) {
   return fma(n, -format.ln2Low(), fma(n, -format.ln2High(), x));
 }
 
+/// e^x / 2^n, where n is next to x / ln2.
+static Num expOfRest(Num x, Num n) {
+  if (Format::hasPowers(x))
+    return machinePower(fma(x, log2eLow32, fma(x, x.emitter->constant(x, log2eHigh32), negate(n))));
+  return expPolynomial(exponentRest(x, n));
+}
+
+/// 2^(x - n) for |x - n| <= 1/2.
+static Num exp2OfRest(Num x, Num n) {
+  Num rest = x - n;
+  return Format::hasPowers(x) ? machinePower(rest) : exp2Polynomial(rest);
+}
+
 /// Calls `power` of x, and answers zero where x is below `lowest`, from where on that is what is rounded to.
-/// The power itself is not taken there: processors need a hundred cycles for a product that is too small.
+/// The power itself is not taken there: processors need a hundred cycles for a product that is too small. Those that
+/// have an instruction for powers do not.
 template <typename Power>
 static Num orZeroBelow(Num x, double lowest, Power power) {
+  if (Format::hasPowers(x))
+    return power(clampBelow(x, lowest));
   Num isZero = x < lowest;
   return select(isZero, 0.0, power(select(isZero, 0.0, x)));
 }
@@ -98,8 +116,7 @@ Num exp(Num x) {
   return orZeroBelow(x, format.is64 ? -746 : -104, [&](Num x) {
     double magic = format.magic() + 2 * format.bias();
     Num rounded = fma(x, format.log2e(), magic);
-    Num r = exponentRest(x, rounded - magic);
-    return scaleInTwoSteps(expPolynomial(r), rounded);
+    return scaleInTwoSteps(expOfRest(x, rounded - magic), rounded);
   });
 }
 
@@ -110,8 +127,7 @@ Num expNonpositive(Num x) {
     double more = format.is64 ? 512 : 64;
     double magic = format.magic() + format.bias() + more;
     Num rounded = fma(x, format.log2e(), magic);
-    Num r = exponentRest(x, rounded - magic);
-    return scaleNormal(expPolynomial(r), rounded) * std::exp2(-more);
+    return scaleNormal(expOfRest(x, rounded - magic), rounded) * std::exp2(-more);
   });
 }
 
@@ -121,7 +137,7 @@ Num exp2(Num x) {
   return orZeroBelow(x, format.is64 ? -1076 : -151, [&](Num x) {
     double magic = format.magic() + 2 * format.bias();
     Num rounded = x + magic;
-    return scaleInTwoSteps(exp2Polynomial(x - (rounded - magic)), rounded);
+    return scaleInTwoSteps(exp2OfRest(x, rounded - magic), rounded);
   });
 }
 
@@ -130,7 +146,7 @@ static Num expNormal(Num x) {
   Format format(x);
   double magic = format.magic() + format.bias();
   Num rounded = fma(x, format.log2e(), magic);
-  return scaleNormal(expPolynomial(exponentRest(x, rounded - magic)), rounded);
+  return scaleNormal(expOfRest(x, rounded - magic), rounded);
 }
 
 Num tanh(Num x) {

@@ -102,6 +102,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
                  .str();
       lowered->erase();
       func.removeThreadsAttr();
+      func->removeAttr(residentsAttrName);
       func.removeClusterAttr();
       lowered = lowerTiles(func, *axes);
     }

@@ -78,6 +78,15 @@ private:
   mlir::FailureOr<Accumulators> walkCombined(llvm::ArrayRef<Axis> inner, llvm::ArrayRef<Point> points,
                                              Accumulators accs, int64_t chains);
 
+  // Rows that are walked less often than they are reduced (TileRows.cpp).
+  mlir::LogicalResult emitPicked(ReduceOp sum, Point &point);
+  mlir::LogicalResult emitOnline(Point &point);
+  mlir::FailureOr<Accumulators> walkOnline(const Point &point, Accumulators accs);
+  mlir::FailureOr<Accumulators> stepOnline(llvm::MutableArrayRef<Point> points, Accumulators before);
+  mlir::FailureOr<mlir::Value> largestOf(ReduceOp max, llvm::MutableArrayRef<Point> points);
+  mlir::Value shrinkage(mlir::Value before, mlir::Value after, mlir::Type element);
+  mlir::Value widen(mlir::Value value, mlir::Type element);
+
   // Blocks (TileBlocks.cpp).
   /// Finds the loads that are read along another axis than the vectors', and transposed in registers.
   bool findTransposed();
@@ -119,6 +128,8 @@ private:
   bool unrolled = false;
   /// Of the step that is being emitted, what `Point::present` says.
   mlir::Value present;
+  /// The only root looks at one place of its axis; or there are a maximum and a sum, taken at once.
+  bool picked = false, online = false;
 };
 
 } // namespace zyx::kernel

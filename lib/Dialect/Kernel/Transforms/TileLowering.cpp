@@ -314,8 +314,10 @@ bool TileLowering::joinsPending(Operation *root) {
     llvm::sort(result);
     return result;
   };
-  if (walked(root) != walked(pending.front()))
+  if (walked(root) != walked(pending.front()) || isPicked(root) || isPicked(pending.front()))
     return false;
+  if (joinsOnline(root))
+    return true;
   for (Operation *other : pending)
     if (isa<ReduceOp>(root) && isa<ReduceOp>(other) && combinedBy(root) != combinedBy(other))
       return false;

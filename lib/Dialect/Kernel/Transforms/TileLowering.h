@@ -51,6 +51,10 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation &op);
   mlir::LogicalResult flush();
   bool joinsPending(mlir::Operation *root);
+  /// Whether a sum has all its terms but one zero, and that one is looked at alone (TileRows.cpp).
+  bool isPicked(mlir::Operation *root);
+  /// Whether a sum is taken along with the maximum that waits, although it needs that (TileRows.cpp).
+  bool joinsOnline(mlir::Operation *root);
   mlir::LogicalResult emitNest(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::LogicalResult emitScan(ScanOp scan);
 

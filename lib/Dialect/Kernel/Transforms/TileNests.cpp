@@ -5,6 +5,8 @@
 #include "Lanes.h"
 #include "NestEmitter.h"
 
+#include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -30,7 +32,10 @@ LogicalResult NestEmitter::emit() {
       return failure();
     extents[axis] = *extent;
   }
-  chooseVectorAxis();
+  picked = roots.size() == 1 && t.isPicked(roots.front());
+  if (!picked)
+    chooseVectorAxis();
+  online = roots.size() == 2 && reduces.size() == 2 && addsExponentials(reduces[1], reduces[0]);
   for (Operation *root : roots)
     if (!isa<StoreOp>(root))
       prepareResult(root);
@@ -44,7 +49,7 @@ LogicalResult NestEmitter::emit() {
   });
   if (writesMemory)
     t.barrier(loc);
-  if (t.threads == 1 && findTransposed())
+  if (t.threads == 1 && !picked && findTransposed())
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
     return failure();
@@ -402,6 +407,10 @@ LogicalResult NestEmitter::emitInner(Point point) {
 }
 
 LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
+  if (online)
+    return emitOnline(points.front());
+  if (picked)
+    return emitPicked(reduces.front(), points.front());
   bool inVectors = !vectorCombined() && lanes > 1 && vectorAxis;
   // Partial results: by reduce, then by point or, where the vector axis is combined, by chain.
   int64_t chains = vectorCombined() ? unroll : points.size();

@@ -30,6 +30,12 @@ bool isExactMath(Operation *op) {
              math::RoundEvenOp, math::CopySignOp>(op);
 }
 
+/// A power of two by the machine's instruction.
+bool isMachinePower(Operation *op) {
+  auto power = dyn_cast<math::Exp2Op>(op);
+  return power && bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
+}
+
 bool isTileOp(Operation *op) {
   return isa<LoadOp, StoreOp, GatherOp, DotOp, ReduceOp, ScanOp, SplatOp, BroadcastOp, TransposeOp,
              ReshapeOp, IotaOp, ConvertOp>(op);
@@ -74,7 +80,8 @@ LogicalResult verifyLowered(Operation *op) {
   bool tileOpAllowed = isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
   bool threadOp = isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp>(op);
   bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
-  bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) : isArithOrMath(op);
+  bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) || isMachinePower(op)
+                                                                            : isArithOrMath(op);
   if (!isStructure(op) && !tileOpAllowed && !threadOp && !vectorOp && !math)
     return op->emitOpError("does not belong to the lowered form");
   for (Type type : op->getResultTypes()) {

@@ -18,7 +18,7 @@ def VerifyFormPass : Pass<"zyx-kernel-verify-form"> {
       that all have a layout.
     - `lowered`: no tiles at all: scalars and 1-D vectors; views of one block with no valid interval;
       of `math` only what every target has as an instruction or exactly (`fma`, `sqrt`, `absf`, `floor`,
-      `ceil`, `trunc`, `roundeven`, `copysign`).
+      `ceil`, `trunc`, `roundeven`, `copysign`), and `exp2` with the flag `afn`, which asks for the machine's own.
   }];
   let options = [Option<"form", "form", "std::string", "\"tiled\"", "tiled, machine or lowered">];
 }
@@ -37,11 +37,16 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     contraction, where both are right. In the functions above a step of a polynomial does too; where
     the last bit of the product matters, `fma` is computed with what the processor has: in f64 for f32,
     with the exact product as a pair of f64 for f64. Without `rounding`, `math.floor ceil trunc roundeven`
-    become additions of 2^23 or 2^52.
+    become additions of 2^23 or 2^52. With `powers`, exponentials of f32 are made of the machine's powers of two of
+    what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`.
   }];
   let options = [
     Option<"fma", "fma", "bool", "true", "Whether the machine has an instruction for fma">,
     Option<"rounding", "rounding", "bool", "true", "Whether the machine has instructions that round to whole numbers">,
+    Option<"powers", "powers", "bool", "false",
+           "Whether the machine has an instruction for powers of two of f32, good to 2 units in the last place">,
+    Option<"maximum", "maximum", "bool", "false",
+           "Whether the machine has instructions for the maximum and minimum of floats, with NaN where either is">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
