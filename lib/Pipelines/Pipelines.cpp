@@ -45,7 +45,7 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
   const int64_t threads = options.target.cores * options.target.threadsPerCore;
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
-  const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
+  const int64_t tensor = options.target.hasTensorCores() ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
   passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor}));
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
@@ -80,7 +80,7 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
   else if (options.optimise) {
-    if (options.target.hasTensorTiles)
+    if (options.target.hasTensorCores())
       passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));
     if (!options.onlyKernel.empty())
       passes.addPass(std::make_unique<KeepKernelPass>(options.onlyKernel));
@@ -96,7 +96,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
-  if (options.target.hasTensorTiles)
+  if (options.target.hasTensorCores())
     passes.addPass(kernel::createMapTensorCoresPass());
   if (options.optimise) {
     kernel::StageReusedPassOptions staging;
@@ -130,7 +130,7 @@ void addTargetPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createConvertKernelToLLVMPass(
         {options.target.privateBytes, options.target.hasHalfConversion, options.target.hasAmx}));
   else if (options.target.kind == target::TargetKind::CUDA) {
-    if (options.target.hasTensorTiles)
+    if (options.target.hasTensorCores())
       passes.addPass(kernel::createConvertKernelToNVVMPass({options.target.name, /*onlyMachine=*/true}));
     passes.addPass(kernel::createConvertKernelToThreadsPass(
         {options.target.privateBytes, options.target.sharedBytes, options.target.hasPackedHalf,

@@ -60,7 +60,7 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
     const int64_t stage = columns * (depth + width) * elementBytes, barriers = 1024;
     const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
     if (choices.size() < most && (choices.empty() || stages >= 2))
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false)});
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false, /*warps=*/0)});
   };
   add(mostRows, keys);
   // Nothing estimates these; measuring can tell.
@@ -102,7 +102,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
     const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
     // The widest one is best; nothing estimates by how much.
     if (choices.size() < most)
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false)});
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false, /*warps=*/0)});
   }
   return choices.empty() ? refuse(func, "its rows and blocks need more registers or shared memory than there are") : choices;
 }

@@ -111,7 +111,7 @@ public:
     });
     if (stores.empty())
       return {takeSteps()};
-    if (target.hasTensorTiles) {
+    if (target.hasTensorCores()) {
       SmallVector<Choice> choices;
       for (const zyx::schedule::TensorChoice &tensor : zyx::schedule::chooseTensorSteps(func, axes, target, most))
         choices.push_back({ScheduleAttr::get(func.getContext(), {tensor.step}), 0, 0, tensor.cost});

@@ -107,13 +107,13 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 } // namespace
 
 SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
-  if (isAttention(func))
+  if (target.hasTensorTiles && isAttention(func))
     return chooseAttentionSteps(func, axes, target, most);
-  if (isChain(func))
+  if (target.hasTensorTiles && isChain(func))
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
-  if (!dot) {
+  if (!dot || !isForTarget(*dot, target, reason)) {
     if (!func.getBody().getOps<DotOp>().empty())
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
           << func.getName() << " is not multiplied by tensor cores: " << reason;
@@ -121,6 +121,8 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   }
   if (dot->isExact && axes.extent(dot->m) < fewestExactRows)
     return {};
+  if (!target.hasTensorTiles)
+    return chooseWarpSteps(func, *dot, axes, target, most);
   int64_t batches = 1;
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
@@ -129,7 +131,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   SmallVector<TensorChoice> choices;
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window))
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth, product.stagesOf(tile),
-                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4),
+                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4, /*warps=*/0),
                        product.costOf(tile)});
   // Of those that take as long, wide ones, which read the left factor less often.
   auto rank = [](const TensorChoice &choice) {

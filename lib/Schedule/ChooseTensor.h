@@ -6,6 +6,7 @@
 #define ZYX_SCHEDULE_CHOOSETENSOR_H
 
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {
@@ -28,6 +29,13 @@ llvm::SmallVector<TensorChoice> chooseAttentionSteps(kernel::FuncOp func, const 
 /// Those of a kernel that may be a chain of products, as gradients of an attention are.
 llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                  const target::TargetInfo &target, unsigned most);
+
+/// Whether the target's tensor cores multiply a product that has been matched; where not, `reason` says why.
+bool isForTarget(const kernel::TensorDot &dot, const target::TargetInfo &target, std::string &reason);
+
+/// Those of a product for a card before Hopper.
+llvm::SmallVector<TensorChoice> chooseWarpSteps(kernel::FuncOp func, const kernel::TensorDot &dot, const kernel::Axes &axes,
+                                                const target::TargetInfo &target, unsigned most);
 
 } // namespace zyx::schedule
 

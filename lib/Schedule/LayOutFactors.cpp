@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ChooseTensor.h"
+
 #include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 #include "zyx/Schedule/Choices.h"
@@ -56,8 +58,8 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
 
   void runOnOperation() override {
     zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
-    if (!record || !record->hasTensorTiles) {
-      getOperation()->emitError() << (record ? "target '" + record->name + "' has no copy engine to lay factors out for"
+    if (!record || !record->hasTensorCores()) {
+      getOperation()->emitError() << (record ? "target '" + record->name + "' has no tensor cores to lay factors out for"
                                              : record.status().message());
       return signalPassFailure();
     }
@@ -153,7 +155,7 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   std::optional<TensorDot> match;
   if (succeeded(axes))
     match = matchTensorDot(*trial, *axes, /*fewDigits=*/false, reason);
-  if (!match || match->elementBytes() != 2)
+  if (!match || match->elementBytes() != 2 || !zyx::schedule::isForTarget(*match, target, reason))
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
   const double threads = cyclesOf(sums * static_cast<double>(axes->extent(match->k)), static_cast<double>(target.threadProductsPerCycle));

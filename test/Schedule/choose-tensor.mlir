@@ -3,8 +3,8 @@
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=AMPERE
 // RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a-fast | FileCheck %s --check-prefix=FAST
 
-// Only Hopper has it.
-// AMPERE-NOT: tensor_step
+// Before Hopper warps multiply by themselves.
+// AMPERE: tensor_step<{{[^>]*}} warps {{[48]}}>
 
 // Tiles by the sizes: large ones where there are many, small ones where all processors would not have one.
 // CHECK-LABEL: kernel.func @large

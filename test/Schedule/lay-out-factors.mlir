@@ -1,10 +1,10 @@
 // RUN: zyx-opt %s -zyx-schedule-lay-out-factors --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
 // RUN: zyx-opt %t -zyx-schedule-choose=target=sm_90a | FileCheck %s --check-prefix=STEP
-// RUN: not zyx-opt %s -zyx-schedule-lay-out-factors=target=sm_80 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not zyx-opt %s -zyx-schedule-lay-out-factors=target=c 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not zyx-opt %s -zyx-schedule-lay-out-factors=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// NONE: error: target 'sm_80' has no copy engine to lay factors out for
+// NONE: error: target 'c' has no tensor cores to lay factors out for
 // UNKNOWN: error: no target is named 'abacus'
 
 !b = !kernel.buffer<bf16, global>

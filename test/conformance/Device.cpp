@@ -19,8 +19,8 @@ namespace {
 
 class SessionDevice final : public Device {
 public:
-  SessionDevice(std::string name, Optimise optimise, const std::string &isa, bool hasWeights)
-      : session({.isa = isa}), name(std::move(name)), isa(isa), optimise(optimise),
+  SessionDevice(std::string name, Optimise optimise, const std::string &isa, bool hasWeights, std::string target)
+      : session({.isa = isa}), name(std::move(name)), isa(isa), target(std::move(target)), optimise(optimise),
         hasWeights(hasWeights) {}
   void setSeed(uint64_t value) override { seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
@@ -47,7 +47,10 @@ private:
     if (name == "reference")
       return session.prepare(graph, name);
     session::CompileOptions options;
-    ZYX_ASSIGN_OR_RETURN(options.target, session.targetOf(name));
+    options.target = target;
+    if (target.empty()) {
+      ZYX_ASSIGN_OR_RETURN(options.target, session.targetOf(name));
+    }
     options.isa = isa;
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
@@ -59,7 +62,7 @@ private:
   }
 
   session::Session session;
-  std::string name, isa;
+  std::string name, isa, target;
   Optimise optimise;
   bool hasWeights;
   uint64_t seed = 1;
@@ -151,8 +154,8 @@ std::string_view toString(Optimise optimise) {
 }
 
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
-                                   const std::string &isa, bool hasWeights) {
-  return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights);
+                                   const std::string &isa, bool hasWeights, const std::string &target) {
+  return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights, target);
 }
 
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

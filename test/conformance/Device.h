@@ -39,10 +39,11 @@ enum class Optimise : uint8_t { Default, None, Schedules };
 std::optional<Optimise> parseOptimise(std::string_view name);
 std::string_view toString(Optimise optimise);
 
-/// `isa` is the instruction set of code for "cpu", as in session::CompileOptions. Every second input is a
-/// weight, unless there shall be none.
+/// `isa` is the instruction set of code for "cpu", as in session::CompileOptions; `target` the record that code is
+/// compiled for, the device's own where it is empty. Every second input is a weight, unless there shall be none.
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
-                                   const std::string &isa = "native", bool hasWeights = true);
+                                   const std::string &isa = "native", bool hasWeights = true,
+                                   const std::string &target = "");
 /// Compiles for an instruction set that this machine may lack, and runs each artifact by a command: an
 /// emulator and, behind it, the program of test/emulated.
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

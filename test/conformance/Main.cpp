@@ -27,6 +27,8 @@ constexpr const char *help =
     "  --device=NAME     what runs the graphs (default: cpu): cpu, c, cuda, reference; folded or grouped,\n"
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
     "                    interpreter with a wrong bit in each output, which must fail\n"
+    "  --target=NAME     the record to compile for, of one that the device runs (default: the device's\n"
+    "                    own); sm_80 on a newer card, with ZYX_PTXAS= for text that its driver assembles\n"
     "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --emulator=WORDS  run code for cpu by this command, and test/emulated behind it\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
@@ -46,7 +48,7 @@ constexpr const char *help =
     "names no case.\n";
 
 struct Settings {
-  std::string device = "cpu", isa = "native";
+  std::string device = "cpu", isa = "native", target;
   /// The words of a command; empty runs code here.
   std::vector<std::string> emulator;
   Optimise optimise = Optimise::Default;
@@ -63,6 +65,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
   const auto [text, name, value] = option;
   if (name == "--device")
     settings.device = value;
+  else if (name == "--target" && !value.empty())
+    settings.target = value;
   else if (name == "--isa" && !value.empty())
     settings.isa = value;
   else if (name == "--emulator" && !value.empty()) {
@@ -165,7 +169,8 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
   const bool good = counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 &&
                     counts[Outcome::Refused] <= settings.maxRefused &&
                     verdicts.size() == cases.size();
-  const std::string isa = settings.isa == "native" ? "" : ", isa=" + settings.isa;
+  const std::string isa = (settings.isa == "native" ? "" : ", isa=" + settings.isa) +
+                          (settings.target.empty() ? "" : ", target=" + settings.target);
   std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",
               settings.device.c_str(), isa.c_str(), std::string(toString(settings.optimise)).c_str(),
@@ -208,7 +213,7 @@ int main(int argc, char **argv) {
       return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
     return settings.device == "corrupted" ? openCorrupted()
                                           : openDevice(settings.device, settings.optimise, settings.isa,
-                                                       settings.hasWeights);
+                                                       settings.hasWeights, settings.target);
   };
   if (settings.exhaustive)
     return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;

@@ -47,6 +47,11 @@ void Lowering::startBlock(Block *block) {
   b.setInsertionPointToStart(block);
 }
 
+/// Rows of a tile that the threads of a warp or of four hold: two each, in pairs of columns. 0 for other layouts.
+static int64_t rowsOf(FragKind kind) {
+  return kind == FragKind::WgmmaAcc || kind == FragKind::WgmmaA ? 64 : kind == FragKind::MmaAcc ? 16 : 0;
+}
+
 Type Lowering::convert(Type type) {
   if (type.isIndex())
     return i32;
@@ -62,15 +67,23 @@ Type Lowering::convert(Type type) {
     if (!is32Bit || tile.getShape() != ArrayRef<int64_t>{64, 128})
       return {};
     count = 64;
+  } else if (frag && (frag.getKind() == FragKind::MmaA || frag.getKind() == FragKind::MmaB)) {
+    // Registers of 32 bits, whatever is in them.
+    const int64_t bits = tile.getNumElements() * element.getIntOrFloatBitWidth();
+    return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(bits / (32 * 32), i32));
+  } else if (frag && frag.getKind() == FragKind::Pieces) {
+    const int64_t pieces = tile.getNumElements() * element.getIntOrFloatBitWidth() / 128;
+    const int64_t each = llvm::divideCeil(pieces, kernel.getThreads().value_or(1));
+    return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(each, VectorType::get(4, i32)));
   } else if (frag) {
-    bool known = frag.getKind() == FragKind::WgmmaAcc || frag.getKind() == FragKind::WgmmaA;
-    if (!known || tile.getRank() != 2 || tile.getDimSize(0) != 64 || tile.getDimSize(1) % 8 != 0)
+    const int64_t rows = rowsOf(frag.getKind());
+    if (rows == 0 || tile.getRank() != 2 || tile.getDimSize(0) != rows || tile.getDimSize(1) % 8 != 0)
       return {};
     count = tile.getDimSize(1) / 2;
   } else if (auto slice = dyn_cast_or_null<SliceAttr>(tile.getEncoding())) {
     auto frag = dyn_cast<FragAttr>(slice.getParent());
     const bool isBlock = frag && frag.getKind() == FragKind::Block;
-    if (!frag || (!isBlock && frag.getKind() != FragKind::WgmmaAcc) || tile.getRank() != 1)
+    if (!frag || (!isBlock && !isAccumulator(frag.getKind())) || tile.getRank() != 1)
       return {};
     bool isRows = slice.getDim() == 1;
     if (isBlock) {
@@ -78,7 +91,7 @@ Type Lowering::convert(Type type) {
         return {};
       return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(8, element));
     }
-    if (isRows ? tile.getDimSize(0) != 64 : tile.getDimSize(0) % 8 != 0)
+    if (isRows ? tile.getDimSize(0) != rowsOf(frag.getKind()) : tile.getDimSize(0) % 8 != 0)
       return {};
     count = isRows ? 2 : tile.getDimSize(0) / 4;
   }
@@ -195,7 +208,7 @@ LogicalResult Lowering::run() {
   sharedBase = LLVM::AddressOfOp::create(b, loc, sharedPointer, sharedName);
   if (count > 1) {
     threads.count = count;
-    threads.thread = NVVM::ThreadIdXOp::create(b, loc, i32);
+    threads.thread = workgroupThread = NVVM::ThreadIdXOp::create(b, loc, i32);
     threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
   }
   // The copy engine reads a map before its first copy.
@@ -229,7 +242,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
             ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp,
             ExtractOp, ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp,
-            ClusterReceiveOp, OuterProductsOp>(
+            ClusterReceiveOp, OuterProductsOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>(
           [&](auto each) { return lower(each); })
       .Case([&](ClusterArriveOp each) -> LogicalResult {
         if (threads.barrier || threads.isSingle())
@@ -249,6 +262,14 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       })
       .Case([&](MmaFenceOp) {
         NVVM::WgmmaFenceAlignedOp::create(b, loc);
+        return success();
+      })
+      .Case([&](CopyCommitOp) {
+        NVVM::CpAsyncCommitGroupOp::create(b, loc);
+        return success();
+      })
+      .Case([&](CopyWaitOp each) {
+        NVVM::CpAsyncWaitGroupOp::create(b, loc, each.getPending());
         return success();
       })
       .Case([&](MmaCommitOp) {
@@ -346,7 +367,7 @@ LogicalResult Lowering::lower(BarrierOp op) {
                                NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
   switch (op.getScope()) {
   case Scope::Workgroup:
-    if (threads.barrier)
+    if (threads.barrier && !runOnAll(op))
       return op.emitOpError("of the workgroup inside a role waits for threads that run other code");
     NVVM::Barrier0Op::create(b, loc);
     return success();

@@ -55,10 +55,13 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
   if (tile) {
     if (!convert(type))
       return op->emitOpError() << "moves " << type << ", which no thread can hold";
-    if (failed(requireWarpGroup(op)))
-      return failure();
     auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
-    isBlock = cast<FragAttr>(slice ? slice.getParent() : tile.getEncoding()).getKind() == FragKind::Block;
+    const FragKind kind = cast<FragAttr>(slice ? slice.getParent() : tile.getEncoding()).getKind();
+    isBlock = kind == FragKind::Block;
+    if (!isBlock && !isAccumulator(kind))
+      return op->emitOpError() << "moves " << type << ", whose elements are not side by side";
+    if (failed(requireThreadsOf(op, kind)))
+      return failure();
     hasRows = !slice || slice.getDim() == 1;
     hasColumns = !slice || slice.getDim() == 0;
   }

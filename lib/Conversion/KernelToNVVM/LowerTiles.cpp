@@ -44,16 +44,19 @@ static std::optional<FragKind> fragOf(Type type) {
   return frag ? std::optional(frag.getKind()) : std::nullopt;
 }
 
-/// The type that holds a tile in a thread, or a refusal.
-#define ZYX_CONVERT_OR_REFUSE(name, op, type)                                                      \
-  Type name = convert(type);                                                                       \
-  if (!name)                                                                                       \
-  return (op)->emitOpError() << "has the type " << (type) << ", which no thread can hold"
+static bool holdsSums(Type type) {
+  std::optional<FragKind> kind = fragOf(type);
+  return kind && isAccumulator(*kind);
+}
 
-LogicalResult Lowering::requireWarpGroup(Operation *op) {
-  if (threads.isSingle() || threads.count != 128)
-    return op->emitOpError() << "needs 128 threads, not " << (threads.isSingle() ? 1 : threads.count);
+LogicalResult Lowering::requireThreads(Operation *op, int64_t count) {
+  if (threads.isSingle() || threads.count != count)
+    return op->emitOpError() << "needs " << count << " threads, not " << (threads.isSingle() ? 1 : threads.count);
   return success();
+}
+
+LogicalResult Lowering::requireThreadsOf(Operation *op, FragKind kind) {
+  return requireThreads(op, kind == FragKind::MmaAcc ? 32 : 128);
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,7 +184,7 @@ LogicalResult Lowering::lowerConversion(Operation *op) {
 LogicalResult Lowering::lower(ExtractOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
-  if (fragOf(input) != FragKind::WgmmaAcc || op.getOffsets()[0] != 0 || op.getOffsets()[1] % 8 != 0)
+  if (!holdsSums(input) || op.getOffsets()[0] != 0 || op.getOffsets()[1] % 8 != 0)
     return op.emitOpError("takes whole rows of an accumulator, from a column that is a multiple of 8");
   SmallVector<Value> all = unpack(value(op.getInput()));
   int64_t first = op.getOffsets()[1] * static_cast<int64_t>(all.size()) / input.getDimSize(1);
@@ -251,7 +254,7 @@ LogicalResult Lowering::lower(BroadcastOp op) {
   auto slice = dyn_cast_or_null<SliceAttr>(input.getEncoding());
   // A column lacks dimension 1, a row dimension 0.
   const bool isBlock = fragOf(op.getType()) == FragKind::Block;
-  if (!slice || (!isBlock && fragOf(op.getType()) != FragKind::WgmmaAcc) || input.getElementType().isBF16() ||
+  if (!slice || (!isBlock && !holdsSums(op.getType())) || input.getElementType().isBF16() ||
       input.getElementType().isF16() || op.getDims() != ArrayRef<int64_t>{1 - static_cast<int64_t>(slice.getDim())})
     return op.emitOpError("is not of a column along the rows of an accumulator, or of a row along its columns");
   SmallVector<Value> given = unpack(value(op.getInput())), registers;
@@ -265,6 +268,8 @@ LogicalResult Lowering::lower(BroadcastOp op) {
 LogicalResult Lowering::lower(StoreOp op) {
   if (op.getView().getType().getSpace() == Space::Global)
     return storeToGlobal(op);
+  if (fragOf(op.getValue().getType()) == FragKind::Pieces)
+    return storePieces(op);
   auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
   AllocOp alloc = allocationOf(op.getView());
   bool is16Bit = tile && (tile.getElementType().isBF16() || tile.getElementType().isF16());

@@ -31,6 +31,18 @@ struct SharedMemory {
   int64_t panelBytes = 0, panelColumns = 0;
 };
 
+/// Whether threads hold what a matrix unit sums up: two rows each, in pairs of columns.
+inline bool isAccumulator(FragKind kind) { return kind == FragKind::WgmmaAcc || kind == FragKind::MmaAcc; }
+
+/// Whether an index can be seen to be a multiple of `factor`.
+bool isMultiple(mlir::Value index, int64_t factor);
+
+/// The type that holds a tile in a thread, or a refusal.
+#define ZYX_CONVERT_OR_REFUSE(name, op, type)                                                      \
+  Type name = convert(type);                                                                       \
+  if (!name)                                                                                       \
+  return (op)->emitOpError() << "has the type " << (type) << ", which no thread can hold"
+
 /// Lowers one kernel by a walk: structured control flow becomes blocks, every other op its
 /// instructions at the end of the block that is being written.
 class Lowering {
@@ -112,6 +124,28 @@ private:
   mlir::Value blockRow();
   mlir::Value blockColumn();
 
+  // LowerCopies.cpp: copies by all threads of the workgroup.
+  /// How a box is divided among them, and where each reads its part.
+  struct Pieces;
+  struct GlobalPieces;
+  /// Whether all threads of the workgroup run what is being lowered.
+  bool runOnAll(mlir::Operation *op);
+  mlir::FailureOr<Pieces> piecesOf(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  mlir::FailureOr<GlobalPieces> globalPieces(mlir::Operation *op, mlir::Value view, mlir::ValueRange indices,
+                                             std::optional<llvm::ArrayRef<bool>> inBounds, const Pieces &pieces);
+  mlir::Value pieceAt(const GlobalPieces &from, const Pieces &pieces, int64_t i);
+  mlir::LogicalResult forEachPiece(mlir::Operation *op, mlir::Value slot, const Pieces &pieces,
+                                   llvm::function_ref<void(int64_t i, mlir::Value place)> body);
+  /// Bytes from the beginning of swizzled memory to the piece of 16 bytes with this number in a row.
+  mlir::Value swizzled(const SharedMemory &place, mlir::Value row, mlir::Value piece);
+  mlir::LogicalResult lower(CopyAsyncOp op);
+  mlir::LogicalResult lower(FetchOp op);
+  mlir::LogicalResult storePieces(StoreOp op);
+
+  // LowerWarps.cpp: the matrix unit of a warp.
+  mlir::LogicalResult lower(LoadMatrixOp op);
+  mlir::LogicalResult lower(MmaOp op);
+
   // LowerTiles.cpp: tiles in registers and the matrix unit.
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   mlir::LogicalResult lowerTileConstant(mlir::arith::ConstantOp op);
@@ -133,7 +167,10 @@ private:
   mlir::Value pack(mlir::Type type, mlir::ValueRange registers);
   /// The matrix descriptor of a tile in shared memory: `leading` and `stride` in bytes.
   mlir::Value descriptor(mlir::Value pointer, const SharedMemory &memory, int64_t leading, int64_t stride);
-  mlir::LogicalResult requireWarpGroup(mlir::Operation *op);
+  mlir::LogicalResult requireThreads(mlir::Operation *op, int64_t count);
+  mlir::LogicalResult requireWarpGroup(mlir::Operation *op) { return requireThreads(op, 128); }
+  /// The threads that hold a tile of this layout.
+  mlir::LogicalResult requireThreadsOf(mlir::Operation *op, FragKind kind);
   /// Where this thread's registers of a tile that is sent begin.
   mlir::FailureOr<mlir::Value> placeOfSent(mlir::Operation *op, mlir::Type tile, mlir::Value slot);
 
@@ -158,6 +195,8 @@ private:
   mlir::LLVM::LLVMFuncOp func;
   mlir::IRMapping map;
   Threads threads;
+  /// This thread's number in the workgroup; null where it has one thread.
+  mlir::Value workgroupThread;
   mlir::Value sharedBase;
   llvm::DenseMap<mlir::Operation *, SharedMemory> memory;
   SharedPlaces places;

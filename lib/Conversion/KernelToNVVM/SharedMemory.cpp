@@ -50,8 +50,7 @@ Value Lowering::advance(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, loc, sharedPointer, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
-/// Whether an index can be seen to be a multiple of `factor`.
-static bool isMultiple(Value index, int64_t factor) {
+bool zyx::kernel::isMultiple(Value index, int64_t factor) {
   if (std::optional<int64_t> known = getConstantIntValue(index))
     return *known % factor == 0;
   Operation *op = index.getDefiningOp();

@@ -177,6 +177,14 @@ TargetInfo turing() {
   info.features = {"ptx78"};
   info.threadsPerCore = 1024;
   info.hasPackedHalf = true;
+  info.warpProductBytes = 16;
+  // Estimates: none of these cards was there to be measured.
+  info.threadProductsPerCycle = 10;
+  info.launchCycles = 5000;
+  info.productsPerCycle = 512;
+  info.bytesPerCycle = 32;
+  info.tileCycles = 3000;
+  info.memoryBytesPerCycle = 5;
   return info;
 }
 
@@ -190,11 +198,20 @@ TargetInfo card(const char *name, int64_t l1Bytes, int64_t l2Bytes, int64_t core
   info.l2Bytes = l2Bytes;
   info.cores = cores;
   info.sharedBytes = sharedBytes;
+  info.warpProductBytes = 32;
+  info.hasAsyncCopies = true;
   return info;
 }
 
 /// A100.
-TargetInfo ampere() { return card("sm_80", 192 << 10, 40 << 20, 108, 163 << 10); }
+TargetInfo ampere() {
+  TargetInfo info = card("sm_80", 192 << 10, 40 << 20, 108, 163 << 10);
+  info.productsPerCycle = 1024;
+  info.bytesPerCycle = 48;
+  info.tileCycles = 2000;
+  info.memoryBytesPerCycle = 10;
+  return info;
+}
 /// RTX 30.
 TargetInfo ampereDesktop() { return card("sm_86", 128 << 10, 6 << 20, 82, 99 << 10); }
 /// RTX 40, L40.
@@ -248,7 +265,7 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), int64_t(fewDigits), productsPerCycle,
+                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), int64_t(hasAsyncCopies), warpProductBytes, int64_t(fewDigits), productsPerCycle,
                        bytesPerCycle, tileCycles, memoryBytesPerCycle, exactProductsPerCycle, threadProductsPerCycle, sliceCycles, meetingCycles, sentBytesPerCycle, launchCycles, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);

@@ -30,8 +30,13 @@ Needs needsOf(Operation *op) {
     return {90, 80};
   if (isa<NVVM::StMatrixOp, NVVM::MapaOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp>(op))
     return {90, 78};
-  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp>(op))
+  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp, NVVM::CpAsyncOp, NVVM::CpAsyncCommitGroupOp,
+          NVVM::CpAsyncWaitGroupOp>(op))
     return {80, 70};
+  if (auto mma = dyn_cast<NVVM::MmaOp>(op))
+    return mma.getShape().getK() == 8 && mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16 ? Needs{75, 65} : Needs{80, 70};
+  if (isa<NVVM::LdMatrixOp>(op))
+    return {75, 65};
   if (isa<NVVM::WgmmaMmaAsyncOp, NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
           NVVM::WgmmaWaitGroupSyncOp, NVVM::SetMaxRegisterOp>(op))
     return {90, 80, true};

@@ -98,10 +98,13 @@ kernel.func @single_barrier() attributes {threads = 128 : i64} {
 
 kernel.func @barrier_in_role() attributes {threads = 128 : i64} {
   kernel.roles {
-  kernel.role "all" count 1 threads 128 {
+  kernel.role "some" count 1 threads 64 {
   ^bb0(%instance: index):
   // expected-error @below {{of the workgroup inside a role waits for threads that run other code}}
   kernel.barrier workgroup
+  }
+  kernel.role "others" count 1 threads 64 {
+  ^bb0(%instance: index):
   }
   }
   kernel.return
@@ -564,8 +567,8 @@ kernel.func @values() attributes {threads = 128 : i64} {
 #sw = #kernel.shared<swizzle = 128>
 
 kernel.func @unknown_layout(%x: f32) attributes {threads = 128 : i64} {
-  // expected-error @below {{has the type 'tensor<16x16xf32, #kernel.frag<mma_acc>>', which no thread can hold}}
-  %t = kernel.splat %x : f32 -> tensor<16x16xf32, #kernel.frag<mma_acc>>
+  // expected-error @below {{has the type 'tensor<16x16xf32, #kernel.frag<mfma_acc>>', which no thread can hold}}
+  %t = kernel.splat %x : f32 -> tensor<16x16xf32, #kernel.frag<mfma_acc>>
   kernel.return
 }
 

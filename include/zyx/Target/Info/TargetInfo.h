@@ -72,6 +72,11 @@ struct TargetInfo {
   bool hasPackedHalf = false, hasPackedBfloat = false;
   /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
   bool hasTensorTiles = false;
+  /// Bytes along the contraction that a warp multiplies by one instruction, of 16 rows and 8 columns; 0 where none does.
+  /// With 16 it knows f16 alone, with 32 bf16, i8 and tf32, too.
+  int64_t warpProductBytes = 0;
+  /// Threads start copies from global to shared memory, and go on meanwhile.
+  bool hasAsyncCopies = false;
   /// Whether products may have fewer digits than their sums' type: f32 that is cut to tf32, of 10, and f8 whose sums
   /// have some 14. What a user asks for by name.
   bool fewDigits = false;
@@ -105,6 +110,8 @@ struct TargetInfo {
   bool hasI8Dots() const { return hasAmx || hasI8Vectors; }
   /// Programs are threads that run in lockstep with others.
   bool isGpu() const { return warpSize > 1; }
+  /// Tensor cores multiply, however they are fed.
+  bool hasTensorCores() const { return hasTensorTiles || warpProductBytes != 0; }
   /// "+avx2,+fma", as LLVM takes features.
   std::string featureString() const;
   /// Everything that changes the code, as text for cache keys.

@@ -287,15 +287,46 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+TensorStepAttr::WarpPart TensorStepAttr::warpPart(int64_t rows, int64_t columns, int64_t warps) {
+  WarpPart best;
+  for (int64_t down = 1; down <= warps; down *= 2) {
+    const int64_t across = warps / down;
+    if (warps % down != 0 || rows % (16 * down) != 0 || columns % (16 * across) != 0)
+      continue;
+    // Factors are read less often; and of two that are alike, the one with longer rows of results.
+    const WarpPart part{down, rows / down, columns / across};
+    if (best.down == 0 || part.rows + part.columns <= best.rows + best.columns)
+      best = part;
+  }
+  return best;
+}
+
+/// Steps for cards before Hopper.
+static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns, int64_t depth,
+                                 int64_t stages, int64_t split, int64_t warps) {
+  const auto part = TensorStepAttr::warpPart(rows, columns, warps);
+  if ((warps != 4 && warps != 8) || rows <= 0 || columns <= 0 || !part.down || part.rows * part.columns > 64 * 64)
+    return emitError() << "4 or 8 warps share a tile, 16 x 16 to 64 x 64 of it each; " << warps << " do not share "
+                       << rows << " x " << columns;
+  if (!llvm::isPowerOf2_64(depth) || depth < 16 || depth > 128 || stages < 2 || split != 1)
+    return emitError() << "slices of 16, 32, 64 or 128 elements pass through two stages or more of one workgroup, not of "
+                       << depth << " through " << stages << " of " << split;
+  return success();
+}
+
 LogicalResult TensorStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
-                                     int64_t depth, int64_t stages, int64_t group, int64_t split, bool tf32) {
+                                     int64_t depth, int64_t stages, int64_t group, int64_t split, bool tf32, int64_t warps) {
+  if (group <= 0)
+    return emitError() << "columns of " << group << " tiles are walked";
+  if (warps != 0)
+    return verifyWarps(emitError, rows, columns, depth, stages, split, warps);
   if ((rows != 64 && rows != 128 && rows != 192) || columns <= 0 || columns % 16 != 0 || columns > 256)
     return emitError() << "tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not " << rows
                        << " x " << columns;
   if (split < 1 || split > 8 || columns % (16 * split) != 0)
     return emitError() << "at most 8 workgroups share a tile, and each finishes 16 columns or a multiple; " << split
                        << " do not share " << columns;
-  if ((depth != 32 && depth != 64 && depth != 128) || stages < 2 || group <= 0)
+  if ((depth != 32 && depth != 64 && depth != 128) || stages < 2)
     return emitError() << "slices of 32, 64 or 128 elements pass through two stages or more, not of " << depth << " through "
                        << stages;
   return success();

@@ -83,6 +83,63 @@ LogicalResult MmaAsyncOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Copies by all threads, and matrix units of warps
+//===----------------------------------------------------------------------===//
+
+LogicalResult CopyAsyncOp::verify() {
+  return verifyCopy(*this, getView().getType(), getSlot().getType(), getIndices());
+}
+
+static FragKind kindOf(Value tile) {
+  auto frag = dyn_cast_or_null<FragAttr>(cast<RankedTensorType>(tile.getType()).getEncoding());
+  return frag ? frag.getKind() : FragKind::Block;
+}
+
+LogicalResult FetchOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  ViewType view = getView().getType();
+  if (view.getSpace() != Space::Global || view.getElementType() != result.getElementType() ||
+      result.getRank() > view.getRank() || kindOf(getResult()) != FragKind::Pieces)
+    return emitOpError() << "reads a box of " << view << " as " << result;
+  if (static_cast<int64_t>(getIndices().size()) != view.getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices for a view of rank " << view.getRank();
+  return success();
+}
+
+/// Bytes along the contraction of one mma.sync.
+static constexpr int64_t mmaBytes = 32;
+
+LogicalResult LoadMatrixOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  ViewType view = getView().getType();
+  const FragKind kind = kindOf(getResult());
+  if (view.getSpace() != Space::Shared || view.getRank() != 2 || view.getElementType() != result.getElementType() ||
+      result.getRank() != 2 || (kind != FragKind::MmaA && kind != FragKind::MmaB))
+    return emitOpError() << "reads a factor of a warp's product out of a shared matrix of the same elements, not " << result
+                         << " of " << view;
+  const int64_t bits = result.getElementType().getIntOrFloatBitWidth();
+  const bool isLeft = kind == FragKind::MmaA;
+  const int64_t depth = result.getDimSize(isLeft), free = result.getDimSize(!isLeft);
+  if (depth * bits != mmaBytes * 8 || (isLeft ? free != 16 : free % 16 != 0))
+    return emitOpError() << "reads " << result << "; a factor has " << mmaBytes
+                         << " bytes along the contraction, and 16 rows or a multiple of 16 columns";
+  if (getTransposed() && bits != 16)
+    return emitOpError() << "transposes elements of " << bits << " bits; those of 16 can be";
+  return success();
+}
+
+LogicalResult MmaOp::verify() {
+  auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (kindOf(getLhs()) != FragKind::MmaA || kindOf(getRhs()) != FragKind::MmaB || kindOf(getResult()) != FragKind::MmaAcc)
+    return emitOpError("takes #kernel.frag<mma_a> and #kernel.frag<mma_b>, and adds to #kernel.frag<mma_acc>");
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || result.getRank() != 2 || lhs.getDimSize(1) != rhs.getDimSize(0) ||
+      lhs.getDimSize(0) != result.getDimSize(0) || rhs.getDimSize(1) != result.getDimSize(1))
+    return emitOpError() << "contracts " << lhs << " with " << rhs << " into " << result;
+  return success();
+}
+
 LogicalResult MmaWaitOp::verify() {
   if (getAccumulators().getTypes() != getResults().getTypes())
     return emitOpError("gives back the accumulators that it takes");

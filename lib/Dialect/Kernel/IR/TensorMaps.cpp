@@ -120,7 +120,8 @@ bool zyx::kernel::accessesGlobalMemory(FuncOp func) {
   return func.walk([&](Operation *op) {
                auto load = dyn_cast<LoadOp>(op);
                auto store = dyn_cast<StoreOp>(op);
-               return (load && isGlobal(load.getView())) || (store && isGlobal(store.getView()))
+               return (load && isGlobal(load.getView())) || (store && isGlobal(store.getView())) ||
+                              isa<CopyAsyncOp, FetchOp>(op)
                           ? WalkResult::interrupt()
                           : WalkResult::advance();
              }).wasInterrupted();

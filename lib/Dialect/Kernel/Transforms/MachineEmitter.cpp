@@ -39,10 +39,10 @@ void MachineEmitter::endKernel() {
 }
 
 void MachineEmitter::emitRole(StringRef name, int64_t count, int64_t registers, bool single,
-                              llvm::function_ref<void(Value)> body) {
+                              llvm::function_ref<void(Value)> body, int64_t threads) {
   OpBuilder::InsertionGuard guard(b);
   IntegerAttr wanted = registers ? b.getI64IntegerAttr(registers) : IntegerAttr();
-  auto role = RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(count), b.getI64IntegerAttr(groupThreads),
+  auto role = RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(count), b.getI64IntegerAttr(threads),
                              wanted, single ? b.getUnitAttr() : UnitAttr());
   Block *block = b.createBlock(&role.getBody(), {}, b.getIndexType(), loc);
   body(block->getArgument(0));
@@ -132,9 +132,9 @@ Value MachineEmitter::barriers(int64_t count, int64_t arrivals) {
 Type MachineEmitter::heldType(Value tile, const Frame &frame, Type element) {
   bool hasRows = axes.contains(tile, frame.rows), hasColumns = axes.contains(tile, frame.columns);
   if (hasRows && hasColumns)
-    return RankedTensorType::get({groupRows, frame.width}, element, acc);
+    return RankedTensorType::get({frame.height, frame.width}, element, acc);
   if (hasRows)
-    return RankedTensorType::get({groupRows}, element, SliceAttr::get(b.getContext(), 1, acc));
+    return RankedTensorType::get({frame.height}, element, SliceAttr::get(b.getContext(), 1, acc));
   if (hasColumns)
     return RankedTensorType::get({frame.width}, element, SliceAttr::get(b.getContext(), 0, acc));
   return element;

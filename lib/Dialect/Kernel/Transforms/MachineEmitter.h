@@ -33,7 +33,7 @@ protected:
   void endKernel();
   /// Warps of one kind; they get `registers` each, or with 0 what all have. Of a `single` one a thread works.
   void emitRole(llvm::StringRef name, int64_t count, int64_t registers, bool single,
-                llvm::function_ref<void(mlir::Value)> body);
+                llvm::function_ref<void(mlir::Value)> body, int64_t threads = groupThreads);
   Carried loop(mlir::Value from, mlir::Value to, mlir::Value by, mlir::ValueRange init,
                llvm::function_ref<Carried(mlir::Value, mlir::ValueRange)> body);
   /// By one thread of the group.
@@ -72,10 +72,10 @@ protected:
   // What is elementwise
   //===--------------------------------------------------------------------===//
 
-  /// Where tiles of the kernel are held: the axes of a fragment's rows and columns, and how many columns it has.
+  /// Where tiles of the kernel are held: the axes of a fragment's rows and columns, and how many columns and rows it has.
   struct Frame {
     Axis rows, columns;
-    int64_t width;
+    int64_t width, height = groupRows;
   };
   /// A tile without rows, or without columns, is held by the threads that have elements of these; one without both is a
   /// scalar.

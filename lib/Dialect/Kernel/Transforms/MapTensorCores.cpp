@@ -2,7 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "MachineEmitter.h"
+#include "MapWarps.h"
+#include "ProductEmitter.h"
 
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
@@ -32,21 +33,16 @@ constexpr int64_t pieceColumns = 16;
 constexpr int64_t manyRegisters = 232, fewRegisters = 40;
 
 /// Makes one kernel.
-class Mapper : MachineEmitter {
+class Mapper : ProductEmitter {
 public:
   using MachineEmitter::panelColumns;
 
   Mapper(FuncOp func, TensorDot found, const Axes &axes)
-      : MachineEmitter(func, axes), dot(std::move(found)), m(axes.extent(this->dot.m)), n(axes.extent(this->dot.n)),
-        k(this->dot.depth), tilesDown(llvm::divideCeil(m, step.getRows())),
-        tilesAcross(llvm::divideCeil(n, step.getColumns())), sharers(step.getSplit()),
-        finished(step.getColumns() / step.getSplit()), pieceWidth(this->dot.isExact ? step.getColumns() : pieceColumns) {}
+      : ProductEmitter(func, found, axes, groupRows, found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
+        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()) {}
 
   void run() {
-    int64_t programs = tilesDown * tilesAcross;
-    for (Axis axis : dot.batches)
-      programs *= axes.extent(axis);
-    FuncOp mapped = beginKernel(programs);
+    FuncOp mapped = beginKernel(programs());
     if (sharers > 1)
       mapped.setCluster(sharers);
     acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
@@ -61,7 +57,7 @@ public:
       begin = multiply(rank, part);
       end = arith::MinUIOp::create(b, loc, add(begin, part), end);
     } else {
-      tiles = index(programs);
+      tiles = index(programs());
       stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
     }
     auto roles = RolesOp::create(b, loc);
@@ -84,14 +80,6 @@ private:
     /// Elements along the axis that is not contracted, of all groups, of a place in memory, and of one copy.
     int64_t free = 0, box = 0, copied = 0;
     const TensorFactor *factor = nullptr;
-  };
-
-  /// How a result leaves.
-  struct Way {
-    Value view;
-    /// Batches of the view's leading dimensions.
-    SmallVector<Axis> batches;
-    bool isCopied = false;
   };
 
   Ring makeRing(const TensorFactor &factor, int64_t free) {
@@ -119,8 +107,9 @@ private:
   void allocate() {
     left = makeRing(dot.lhs, step.getRows());
     right = makeRing(dot.rhs, step.getColumns());
+    firstView = left.view;
     for (StoreOp store : dot.stores)
-      ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true));
+      ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
     for (auto [way, store] : llvm::zip(ways, dot.stores))
       if (way.isCopied && !out)
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
@@ -150,32 +139,12 @@ private:
     return {};
   }
 
-  Way makeWay(Value view, ValueRange indices, Value tile, bool isResult) {
-    AxisStrides strides = *stridesOf(view, indices, tile, axes);
-    Way way;
-    SmallVector<int64_t> shape, places;
-    for (Axis axis : dot.batches)
-      if (int64_t place = strides.of(axis)) {
-        way.batches.push_back(axis);
-        shape.push_back(axes.extent(axis));
-        places.push_back(place);
-      }
-    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-    Type element = getElementTypeOrSelf(tile.getType());
-    way.isCopied = isResult && is16Bit(tile) && finished % panelColumns == 0 && shape.size() <= 3 &&
-                   isCopied(strides, dot.n, 2, axes) && (m == 1 || strides.of(dot.m) >= n);
-    if (way.isCopied && bitsElement() && bitsElement() != element)
-      way.isCopied = false;
-    if (hasRows || isResult) {
-      shape.push_back(m);
-      places.push_back(strides.of(dot.m) || !way.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
-    }
-    if (hasColumns || isResult) {
-      shape.push_back(n);
-      places.push_back(way.isCopied ? 1 : strides.of(dot.n));
-    }
-    way.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
-    return way;
+  bool leavesByEngine(StoreOp store) {
+    Value tile = store.getValue();
+    AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
+    return is16Bit(tile) && finished % panelColumns == 0 && batchesOf(strides).size() <= 3 &&
+           isCopied(strides, dot.n, 2, axes) && (m == 1 || strides.of(dot.m) >= n) &&
+           (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
   }
 
   //===--------------------------------------------------------------------===//
@@ -185,49 +154,6 @@ private:
   /// All tiles of this workgroup; its cluster's one where there is one.
   Carried overTiles(ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
     return sharers > 1 ? body(first, init) : loop(first, tiles, stride, init, body);
-  }
-
-  /// The place of a tile.
-  struct Place {
-    llvm::SmallDenseMap<Axis, Value> batches;
-    Value row, column;
-  };
-
-  /// Tiles are taken in columns of some rows, so that workgroups that run together share slices in the cache.
-  Place placeOf(Value tile) {
-    Place place;
-    Value each = tile;
-    if (!dot.batches.empty()) {
-      Value size = index(tilesDown * tilesAcross);
-      Value batch = divide(tile, size);
-      each = rest(tile, size);
-      for (auto [i, axis] : llvm::enumerate(llvm::reverse(dot.batches))) {
-        Value extent = index(axes.extent(axis));
-        bool isLast = i + 1 == dot.batches.size();
-        place.batches[axis] = isLast ? batch : rest(batch, extent);
-        if (!isLast)
-          batch = divide(batch, extent);
-      }
-    }
-    int64_t height = std::min(step.getGroup(), tilesDown);
-    Value down = each, right;
-    if (tilesAcross == 1) {
-      right = index(0);
-    } else if (tilesDown % height == 0) {
-      Value area = index(tilesAcross * height), inGroup = rest(each, area);
-      down = add(multiply(divide(each, area), height), rest(inGroup, index(height)));
-      right = divide(inGroup, index(height));
-    } else {
-      Value area = index(tilesAcross * height), inGroup = rest(each, area);
-      Value top = multiply(divide(each, area), height);
-      Value below = sub(index(tilesDown), top);
-      Value here = arith::MinUIOp::create(b, loc, below, index(height));
-      down = add(top, rest(inGroup, here));
-      right = divide(inGroup, here);
-    }
-    place.row = multiply(down, step.getRows());
-    place.column = multiply(right, step.getColumns());
-    return place;
   }
 
   /// The numbers along dimensions, outermost first, of the element with this number.
@@ -432,33 +358,12 @@ private:
   // Behind the dot
   //===--------------------------------------------------------------------===//
 
-  SmallVector<Value> indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns, Value column) {
-    SmallVector<Value> indices;
-    for (Axis axis : way.batches)
-      indices.push_back(place.batches.lookup(axis));
-    if (hasRows)
-      indices.push_back(place.row);
-    if (hasColumns)
-      indices.push_back(column);
-    return indices;
-  }
-
-  /// True for dimensions of a view of which no tile has elements outside.
-  DenseBoolArrayAttr inBounds(const Way &way, bool hasRows, bool hasColumns) {
-    SmallVector<bool> flags(way.batches.size(), true);
-    if (hasRows)
-      flags.push_back(m % step.getRows() == 0);
-    if (hasColumns)
-      flags.push_back(n % step.getColumns() == 0);
-    return b.getDenseBoolArrayAttr(flags);
-  }
-
   void emitResults(Value done, const Place &place, Value instance) {
     int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
     // Of an odd number of copies the last one has the slot with which the next tile begins.
     const int64_t copies = llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
-    common.clear();
+    forgetRows();
     if (dot.isExact) {
       for (auto [way, store] : llvm::zip(ways, dot.stores))
         emitPiece(done, place, 0, store, way, Value(), 0);
@@ -483,77 +388,33 @@ private:
       }
   }
 
-  /// Results of several stores compute what they share again: it would take registers meanwhile.
   void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot, int64_t inSlot) {
-    piece.clear();
     Value at = add(place.column, column);
-    auto type = RankedTensorType::get({groupRows, pieceWidth}, sums.getElementType(), acc);
-    piece[dot.dot.getResult()] =
-        dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
-    Value result = narrow(evaluate(store.getValue(), place, at), getElementTypeOrSelf(store.getValue().getType()));
+    auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
+    Value part = dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
+    Value result = finishPiece(part, place, at, store);
     if (slot)
       StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
     else
       StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(), inBounds(way, true, true));
   }
 
-  /// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.
-  Value evaluate(Value tile, const Place &place, Value column) {
-    bool hasColumns = axes.contains(tile, dot.n);
-    auto &known = hasColumns ? piece : common;
-    if (Value value = known.lookup(tile))
-      return value;
-    Value value = compute(tile, place, column);
-    known[tile] = value;
-    return value;
-  }
-
-  Value compute(Value tile, const Place &place, Value column) {
-    const Frame frame{dot.m, dot.n, pieceWidth};
-    if (auto load = tile.getDefiningOp<LoadOp>()) {
-      Way way = makeWayOf(load);
-      bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-      return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), way.view,
-                                  indicesOf(way, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
-                                  inBounds(way, hasRows, hasColumns)));
-    }
-    return MachineEmitter::compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
-  }
-
-  /// A view stands once, before the roles.
-  Way makeWayOf(LoadOp load) {
-    auto [known, isNew] = loads.try_emplace(load);
-    if (isNew) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointAfterValue(left.view);
-      known->second = makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false);
-    }
-    return known->second;
-  }
-
-  TensorDot dot;
-  const int64_t m, n, k, tilesDown, tilesAcross;
   /// Workgroups that share a tile, and columns of it that each finishes.
   const int64_t sharers, finished;
-  /// Columns that are finished at a time.
-  const int64_t pieceWidth;
   RankedTensorType sums;
   Ring left, right;
   SmallVector<Way> ways;
-  llvm::DenseMap<Operation *, Way> loads;
   Value out, full, empty, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;
   /// Of clusters: this workgroup's number, and what it gets of the others.
   Value rank, parts, received;
-  /// What has been evaluated, of a piece and of all.
-  llvm::DenseMap<Value, Value> piece, common;
 };
 
 /// An attention, or a chain of products.
 LogicalResult mapWalk(FuncOp func, const Axes &axes) {
   TensorStepAttr step = tensorStepOf(func);
-  if (step.getSplit() != 1 || step.getTf32() || step.getDepth() != 64)
+  if (step.getSplit() != 1 || step.getTf32() || step.getWarps() || step.getDepth() != 64)
     return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
   std::string reason;
   if (isAttention(func)) {
@@ -589,6 +450,13 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         continue;
       }
       std::optional<TensorDot> dot = matchTensorDot(func, *axes, step.getTf32() || step.getDepth() == 128, reason);
+      if (dot && step.getWarps()) {
+        if (failed(mapWarps(func, *dot, *axes, reason))) {
+          func.emitOpError() << "is not for tensor cores: " << reason;
+          return signalPassFailure();
+        }
+        continue;
+      }
       if (dot && step.getRows() > mostRows) {
         dot.reset();
         reason = "tiles of a product have 64 or 128 rows";

@@ -319,3 +319,15 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     return std::nullopt;
   return result;
 }
+
+bool zyx::kernel::isForWarps(const TensorDot &dot, std::string &reason) {
+  if (dot.lhs.window || dot.rhs.window)
+    reason = "windows of images are fetched by Hopper's copy engine";
+  else if (dot.isExact)
+    reason = "f32 with all digits passes through Hopper's copy engine";
+  else if (dot.sumsSlices())
+    reason = "f8 is multiplied by Hopper's tensor cores";
+  else
+    return true;
+  return false;
+}

@@ -123,8 +123,10 @@ def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
   let description = [{
     Which thread holds which element is fixed by the instruction that makes or reads the tile:
     `wgmma_acc` is the accumulator of wgmma m64nNk16 over 128 threads, `wgmma_a` its register form of
-    A, `mma_*` those of mma.sync over 32 threads, `mfma_acc` and `wmma_acc` those of AMD's units. `block` is what
+    A, `mma_*` those of mma.sync over 32 threads: 16 rows of an accumulator or of A, 32 bytes of A and B along the
+    contraction. `mfma_acc` and `wmma_acc` are those of AMD's units. `block` is what
     128 threads that multiply themselves have of 64 x 128: each every fourth row of 32 and every eighth column of 64.
+    `pieces` is what all threads of a workgroup hold of a box that they copy: 16 bytes each, in turn, row by row.
     `arith` and `math` apply element by element and keep the layout.
   }];
   let parameters = (ins EnumParameter<Kernel_FragKind>:$kind);
@@ -252,13 +254,27 @@ def Kernel_TensorStepAttr : Kernel_Attr<"TensorStep", "tensor_step"> {
 
     Factors of f32 are multiplied by the threads themselves, with all digits. With `tf32` they are cut to tf32, which
     tensor cores multiply: only this changes what is computed.
+
+    With `warps`, so many warps share a tile and multiply by mma.sync, as cards before Hopper do: each a part of rows and
+    columns, which is as square as can be. All their threads copy, 64 or 128 bytes of a slice along the contraction:
+    through registers where there are two stages, asynchronously where there are more.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$depth, "int64_t":$stages, "int64_t":$group,
-    DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"bool", "false">:$tf32);
+    DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"bool", "false">:$tf32,
+    DefaultValuedParameter<"int64_t", "0">:$warps);
   let assemblyFormat = [{
-    `<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group (`,` `split` $split^)? (`tf32` $tf32^)? `>`
+    `<` $rows `,` $columns `,` $depth `,` `stages` $stages `,` `group` $group (`,` `split` $split^)? (`tf32` $tf32^)?
+    (`warps` $warps^)? `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Warps that share the rows of a tile, and rows and columns of each; all 0 where no division fits.
+    struct WarpPart {
+      int64_t down = 0, rows = 0, columns = 0;
+    };
+    static WarpPart warpPart(int64_t rows, int64_t columns, int64_t warps);
+    WarpPart warpPart() const { return warpPart(getRows(), getColumns(), getWarps()); }
+  }];
 }
 
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {

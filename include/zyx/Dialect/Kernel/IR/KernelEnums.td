@@ -35,7 +35,8 @@ def Kernel_FragKind : Kernel_Enum<"FragKind", "which instruction a fragment feed
   I32EnumAttrCase<"MmaB", 4, "mma_b">,
   I32EnumAttrCase<"MfmaAcc", 5, "mfma_acc">,
   I32EnumAttrCase<"WmmaAcc", 6, "wmma_acc">,
-  I32EnumAttrCase<"Block", 7, "block">]>;
+  I32EnumAttrCase<"Block", 7, "block">,
+  I32EnumAttrCase<"Pieces", 8, "pieces">]>;
 
 def Kernel_Scope : Kernel_Enum<"Scope", "which threads meet", [
   I32EnumAttrCase<"Workgroup", 0, "workgroup">,

@@ -615,4 +615,71 @@ def Kernel_MmaWaitOp : Kernel_Op<"mma_wait"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Copies by all threads, and matrix units of warps
+//===----------------------------------------------------------------------===//
+
+def Kernel_CopyAsyncOp : Kernel_Op<"copy_async"> {
+  let summary = "Start a copy of a box from global to shared memory, by all threads of the workgroup";
+  let description = [{
+    The box has the shape of `slot`, which may lack leading dimensions, and begins at the indices; elements outside the
+    view are zero. A dimension in `in_bounds` is known to have none outside. Threads copy pieces of 16 bytes in turn,
+    which the view's rows lie on. What a thread has started belongs to its next `copy_commit`.
+
+    `kernel.copy_async %a[%m, %k] to %slot : !kernel.view<4096x4096xbf16, global>, !kernel.view<128x32xbf16, shared, #s>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Kernel_ViewType:$slot,
+    OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let assemblyFormat = [{
+    $view `[` $indices `]` `to` $slot (`in_bounds` $in_bounds^)? attr-dict `:` type($view) `,` type($slot)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_CopyCommitOp : Kernel_Op<"copy_commit"> {
+  let summary = "Close a group of this thread's asynchronous copies";
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_CopyWaitOp : Kernel_Op<"copy_wait"> {
+  let summary = "Wait until at most `pending` of this thread's groups of copies are unfinished";
+  let description = "What other threads have copied is visible behind a barrier.";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "`pending` $pending attr-dict";
+}
+
+def Kernel_FetchOp : Kernel_Op<"fetch"> {
+  let summary = "Read a box of global memory into registers of all threads of the workgroup";
+  let description = [{
+    As `copy_async` divides it among them (`#kernel.frag<pieces>`), for cards that copy nothing by themselves.
+    `kernel.store` puts it into shared memory.
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, OptionalAttr<DenseBoolArrayAttr>:$in_bounds);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$view `[` $indices `]` (`in_bounds` $in_bounds^)? attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadMatrixOp : Kernel_Op<"load_matrix"> {
+  let summary = "Read a factor of a warp's product out of shared memory";
+  let description = [{
+    The box of a swizzled view that begins at the indices, the row a multiple of 8 and the column one of 16 bytes, as
+    mma.sync takes it: `#kernel.frag<mma_a>` of [16, k] or `#kernel.frag<mma_b>` of [k, n], of 32 bytes along k. The box
+    is [m, k] or [n, k] in memory, with `transposed` [k, m] or [k, n].
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Index:$row, Index:$column, UnitAttr:$transposed);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$view `[` $row `,` $column `]` (`transposed` $transposed^)? attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_MmaOp : Kernel_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "A contraction by one warp";
+  let description = "`result = acc + lhs x rhs`, of [16, k] and [k, n]: one mma.sync for every eight columns.";
+  let arguments = (ins Kernel_Tile:$lhs, Kernel_Tile:$rhs, Kernel_Tile:$acc);
+  let results = (outs Kernel_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs `acc` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELOPS_TD

@@ -110,6 +110,9 @@ def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
     results leave through shared memory by the copy engine where their rows lie on multiples of 16 bytes, others
     are written by the threads. Types of 16 bits are computed in f32 and rounded after each op.
 
+    With `warps` in its step, a product becomes one for a card before Hopper: warps that multiply by mma.sync, and all of
+    whose threads copy.
+
     Of an attention the keys are walked in blocks, with the softmax of one block in registers while the product with the
     next one runs.
 

@@ -81,6 +81,9 @@ struct TensorDot {
 /// tensor cores, `reason` says why. With `fewDigits`, f32 is cut to tf32 and f8 is for them.
 std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits, std::string &reason);
 
+/// Whether warps by themselves can multiply it, by mma.sync, with copies by all threads; where not, `reason` says why.
+bool isForWarps(const TensorDot &dot, std::string &reason);
+
 /// Where elements of a tile lie along its axes: the stride of each, in elements, and the offset of the first.
 struct AxisStrides {
   llvm::SmallVector<std::pair<Axis, int64_t>> strides;

@@ -1,0 +1,146 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ProductEmitter.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+ProductEmitter::ProductEmitter(FuncOp func, TensorDot found, const Axes &axes, int64_t pieceRows, int64_t pieceColumns)
+    : MachineEmitter(func, axes), dot(std::move(found)), m(axes.extent(dot.m)), n(axes.extent(dot.n)), k(dot.depth),
+      tilesDown(llvm::divideCeil(m, step.getRows())), tilesAcross(llvm::divideCeil(n, step.getColumns())),
+      frame{dot.m, dot.n, pieceColumns, pieceRows} {}
+
+int64_t ProductEmitter::programs() const {
+  int64_t count = tilesDown * tilesAcross;
+  for (Axis axis : dot.batches)
+    count *= axes.extent(axis);
+  return count;
+}
+
+ProductEmitter::Place ProductEmitter::placeOf(Value tile) {
+  Place place;
+  Value each = tile;
+  if (!dot.batches.empty()) {
+    Value size = index(tilesDown * tilesAcross);
+    Value batch = divide(tile, size);
+    each = rest(tile, size);
+    for (auto [i, axis] : llvm::enumerate(llvm::reverse(dot.batches))) {
+      Value extent = index(axes.extent(axis));
+      bool isLast = i + 1 == dot.batches.size();
+      place.batches[axis] = isLast ? batch : rest(batch, extent);
+      if (!isLast)
+        batch = divide(batch, extent);
+    }
+  }
+  int64_t height = std::min(step.getGroup(), tilesDown);
+  Value down = each, right;
+  if (tilesAcross == 1) {
+    right = index(0);
+  } else if (tilesDown % height == 0) {
+    Value area = index(tilesAcross * height), inGroup = rest(each, area);
+    down = add(multiply(divide(each, area), height), rest(inGroup, index(height)));
+    right = divide(inGroup, index(height));
+  } else {
+    Value area = index(tilesAcross * height), inGroup = rest(each, area);
+    Value top = multiply(divide(each, area), height);
+    Value below = sub(index(tilesDown), top);
+    Value here = arith::MinUIOp::create(b, loc, below, index(height));
+    down = add(top, rest(inGroup, here));
+    right = divide(inGroup, here);
+  }
+  place.row = multiply(down, step.getRows());
+  place.column = multiply(right, step.getColumns());
+  return place;
+}
+
+SmallVector<Axis> ProductEmitter::batchesOf(const AxisStrides &strides) const {
+  SmallVector<Axis> result;
+  for (Axis axis : dot.batches)
+    if (strides.of(axis))
+      result.push_back(axis);
+  return result;
+}
+
+ProductEmitter::Way ProductEmitter::makeWay(Value view, ValueRange indices, Value tile, bool isResult, bool isCopied) {
+  AxisStrides strides = *stridesOf(view, indices, tile, axes);
+  Way way;
+  way.isCopied = isCopied;
+  way.batches = batchesOf(strides);
+  SmallVector<int64_t> shape, places;
+  for (Axis axis : way.batches) {
+    shape.push_back(axes.extent(axis));
+    places.push_back(strides.of(axis));
+  }
+  if (axes.contains(tile, dot.m) || isResult) {
+    shape.push_back(m);
+    places.push_back(strides.of(dot.m) || !way.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
+  }
+  if (axes.contains(tile, dot.n) || isResult) {
+    shape.push_back(n);
+    places.push_back(way.isCopied ? 1 : strides.of(dot.n));
+  }
+  way.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
+  return way;
+}
+
+SmallVector<Value> ProductEmitter::indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns, Value column) {
+  SmallVector<Value> indices;
+  for (Axis axis : way.batches)
+    indices.push_back(place.batches.lookup(axis));
+  if (hasRows)
+    indices.push_back(place.row);
+  if (hasColumns)
+    indices.push_back(column);
+  return indices;
+}
+
+DenseBoolArrayAttr ProductEmitter::inBounds(const Way &way, bool hasRows, bool hasColumns) {
+  SmallVector<bool> flags(way.batches.size(), true);
+  if (hasRows)
+    flags.push_back(m % step.getRows() == 0);
+  if (hasColumns)
+    flags.push_back(n % step.getColumns() == 0);
+  return b.getDenseBoolArrayAttr(flags);
+}
+
+Value ProductEmitter::finishPiece(Value sums, const Place &place, Value column, StoreOp store) {
+  piece.clear();
+  piece[dot.dot.getResult()] = sums;
+  return narrow(evaluate(store.getValue(), place, column), getElementTypeOrSelf(store.getValue().getType()));
+}
+
+/// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.
+Value ProductEmitter::evaluate(Value tile, const Place &place, Value column) {
+  auto &known = axes.contains(tile, dot.n) ? piece : common;
+  if (Value value = known.lookup(tile))
+    return value;
+  Value value = computePart(tile, place, column);
+  known[tile] = value;
+  return value;
+}
+
+Value ProductEmitter::computePart(Value tile, const Place &place, Value column) {
+  if (auto load = tile.getDefiningOp<LoadOp>()) {
+    Way way = makeWayOf(load);
+    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
+    return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), way.view,
+                                indicesOf(way, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
+                                inBounds(way, hasRows, hasColumns)));
+  }
+  return compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
+}
+
+/// A view stands once, before the roles.
+ProductEmitter::Way ProductEmitter::makeWayOf(LoadOp load) {
+  auto [known, isNew] = loads.try_emplace(load);
+  if (isNew) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(firstView);
+    known->second = makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false, /*isCopied=*/false);
+  }
+  return known->second;
+}

@@ -1,0 +1,143 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ChooseTensor.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace zyx::schedule {
+namespace {
+
+/// A column of tiles that are walked together.
+constexpr int64_t group = 8;
+constexpr int64_t mostStages = 6;
+/// Of a multiprocessor, and of a thread beside its sums.
+constexpr int64_t registerFile = 65536, otherRegisters = 100, warpThreads = 32;
+/// Bytes that a multiprocessor's shared memory gives in a cycle.
+constexpr double sharedBytesPerCycle = 128;
+/// Each of its four schedulers wants two warps, of which one waits.
+constexpr int64_t enoughWarps = 8;
+constexpr double fewWarpsLoss = 1.3;
+/// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
+constexpr double besides = 0.3;
+/// And so do the reads of shared memory and the copies beside the products of a slice.
+constexpr double besidesInSlice = 0.15;
+
+struct Tile {
+  int64_t rows, columns, warps, sliceBytes;
+};
+
+/// A product and the card that it is for.
+struct Product {
+  int64_t m, n, k, batches, elementBytes;
+  const target::TargetInfo &target;
+
+  int64_t tilesOf(Tile tile) const { return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches; }
+  int64_t stageBytes(Tile tile) const { return (tile.rows + tile.columns) * tile.sliceBytes; }
+
+  /// Of the ring: as many as leave room for a second workgroup where its registers do. Two where copies pass through
+  /// registers.
+  int64_t stagesOf(Tile tile) const {
+    if (!target.hasAsyncCopies)
+      return stageBytes(tile) * 2 <= target.sharedBytes ? 2 : 0;
+    const int64_t whole = target.sharedBytes / stageBytes(tile), half = target.sharedBytes / 2 / stageBytes(tile);
+    return std::min(mostStages, groupsByRegisters(tile) > 1 && half >= 3 ? half : whole);
+  }
+  int64_t groupsByRegisters(Tile tile) const {
+    const int64_t threads = tile.warps * warpThreads;
+    return registerFile / (threads * (tile.rows * tile.columns / threads + otherRegisters));
+  }
+  int64_t groupsPerCore(Tile tile) const {
+    const int64_t byMemory = target.sharedBytes / (stageBytes(tile) * stagesOf(tile));
+    return std::max<int64_t>(1, std::min(byMemory, groupsByRegisters(tile)));
+  }
+
+  /// Cycles of all tiles that a multiprocessor has, and of memory beside them.
+  double costOf(Tile tile) const {
+    const auto part = TensorStepAttr::warpPart(tile.rows, tile.columns, tile.warps);
+    const auto bytes = static_cast<double>(tile.sliceBytes);
+    const int64_t each = llvm::divideCeil(tilesOf(tile), target.cores);
+    const int64_t together = std::min(each, groupsPerCore(tile));
+    const double multiply = static_cast<double>(tile.rows * tile.columns) * bytes / 2 / static_cast<double>(target.productsPerCycle) *
+                            (together * tile.warps < enoughWarps ? fewWarpsLoss : 1.0);
+    const double read = static_cast<double>(tile.warps * (part.rows + part.columns)) * bytes / sharedBytesPerCycle;
+    const double copy = static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.bytesPerCycle);
+    const auto slices = static_cast<double>(llvm::divideCeil(k * elementBytes, tile.sliceBytes));
+    const double longest = std::max({multiply, read, copy});
+    const double slice = longest + besidesInSlice * (multiply + read + copy - longest);
+    const double work = static_cast<double>(each) * slices * slice +
+                        static_cast<double>(llvm::divideCeil(each, together) * target.tileCycles);
+    const double moved = static_cast<double>(batches) * static_cast<double>(elementBytes * (m * k + n * k) + 2 * m * n);
+    const double memory = moved / static_cast<double>(target.memoryBytesPerCycle * target.cores);
+    return std::max(work, memory) + besides * std::min(work, memory);
+  }
+
+  /// Whether warps can share it, and the ring has room.
+  bool fits(Tile tile) const {
+    const auto part = TensorStepAttr::warpPart(tile.rows, tile.columns, tile.warps);
+    return part.down != 0 && part.rows * part.columns <= 64 * 64 && stagesOf(tile) >= (target.hasAsyncCopies ? 3 : 2);
+  }
+};
+
+/// Tiles worth a thought, the largest first.
+SmallVector<Tile> candidates(const Product &product) {
+  SmallVector<Tile> result;
+  for (int64_t rows : {256, 128, 64, 32, 16})
+    for (int64_t columns : {256, 128, 64})
+      for (int64_t warps : {8, 4})
+        for (int64_t sliceBytes : {64, 128}) {
+          const Tile tile{rows, columns, warps, sliceBytes};
+          // Not for rows of which most do not exist.
+          if (rows > 16 && rows >= 2 * static_cast<int64_t>(llvm::alignTo(product.m, 16)))
+            continue;
+          if (product.fits(tile))
+            result.push_back(tile);
+        }
+  return result;
+}
+
+} // namespace
+
+bool isForTarget(const TensorDot &dot, const target::TargetInfo &target, std::string &reason) {
+  if (target.hasTensorTiles)
+    return true;
+  if (!isForWarps(dot, reason))
+    return false;
+  Type element = getElementTypeOrSelf(DotOp(dot.dot).getLhs().getType());
+  if (target.warpProductBytes < 32 && !element.isF16()) {
+    reason = "tensor cores of " + target.name + " know f16 alone";
+    return false;
+  }
+  for (const TensorFactor *factor : {&dot.lhs, &dot.rhs}) {
+    const int64_t columns = *BlockAttr::constant(factor->map.front().getShape().back());
+    if (!target.hasAsyncCopies && columns * dot.elementBytes() % 16 != 0) {
+      reason = "rows of a factor end inside of 16 bytes";
+      return false;
+    }
+  }
+  return true;
+}
+
+SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, const Axes &axes, const target::TargetInfo &target,
+                                          unsigned most) {
+  int64_t batches = 1;
+  for (Axis axis : dot.batches)
+    batches *= axes.extent(axis);
+  const Product product{axes.extent(dot.m), axes.extent(dot.n), dot.depth, batches, dot.elementBytes(), target};
+  SmallVector<TensorChoice> choices;
+  for (Tile tile : candidates(product))
+    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, tile.sliceBytes / dot.elementBytes(),
+                                           product.stagesOf(tile), group, /*split=*/1, target.fewDigits && dot.elementBytes() == 4,
+                                           tile.warps),
+                       product.costOf(tile)});
+  // Of those that take as long, the first: large ones.
+  llvm::stable_sort(choices, [](const TensorChoice &a, const TensorChoice &b) { return a.cost < b.cost; });
+  choices.truncate(std::min<size_t>(most, choices.size()));
+  return choices;
+}
+
+} // namespace zyx::schedule
