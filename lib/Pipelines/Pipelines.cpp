@@ -45,7 +45,7 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
   const int64_t threads = options.target.cores * options.target.threadsPerCore;
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
-  const int64_t tensor = options.target.hasTensorCores() ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
+  const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
   passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor}));
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
