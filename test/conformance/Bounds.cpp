@@ -240,19 +240,19 @@ static bool isWeight(Builder &b, NodeId x, int depth = 8) {
          (isWeight(b, node.operands[0], depth - 1) || (isProduct && isWeight(b, node.operands[1], depth - 1)));
 }
 
-double Bounds::weightUnit(NodeId x) {
+std::optional<Bounds::RoundedWeights> Bounds::roundedWeights(NodeId x) {
   const Node product = b.graph().node(x);
   if (product.op != Op::Binary || static_cast<BinaryKind>(product.attributes.kind) != BinaryKind::Mul)
-    return 0;
+    return std::nullopt;
   for (size_t i = 0; i < 2; ++i) {
     const Node values = sourceOf(b, product.operands[i]);
     if (values.op != Op::Cast || !isWeight(b, product.operands[1 - i]))
       continue;
     const DType dtype = b.type(values.operands[0]).dtype;
     if (dtype == DType::F16 || dtype == DType::BF16)
-      return unitOf(dtype);
+      return RoundedWeights{dtype, product.operands[i]};
   }
-  return 0;
+  return std::nullopt;
 }
 
 /// What is linear in a sum of products of values of 16 bits, with the size of these products in its place, times the
@@ -401,7 +401,12 @@ Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
   }
   if (e)
     size = b.add(size, *e);
-  NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative + 2 * weightUnit(x)), rounding(y, 2));
+  const std::optional<RoundedWeights> rounded = roundedWeights(x);
+  const double unit = rounded ? unitOf(rounded->dtype) : 0;
+  NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative + 2 * unit), rounding(y, 2));
+  // Below the normal numbers of f16 a weight is off by half of the smallest one, however small it is.
+  if (rounded && rounded->dtype == DType::F16)
+    bound = b.add(bound, scaled(combine(ReduceKind::Add, magnitude(rounded->values)), 2 * std::ldexp(1.0, -25)));
   if (e)
     bound = b.add(bound, combine(ReduceKind::Add, *e));
   return bound;

@@ -43,8 +43,12 @@ private:
   /// The bound of what combines up to `terms` elements of x; `combine` does so with other tensors.
   std::optional<NodeId> combined(NodeId y, NodeId x, ReduceKind kind, double terms,
                                  const std::function<NodeId(ReduceKind, NodeId)> &combine);
-  /// The unit of the 16-bit type to which one factor of the product x may be rounded; 0 for others.
-  double weightUnit(NodeId x);
+  /// The type of 16 bits to which one factor of the product x may be rounded, and the other factor.
+  struct RoundedWeights {
+    DType dtype;
+    NodeId values;
+  };
+  std::optional<RoundedWeights> roundedWeights(NodeId x);
   /// Infinite where a bound is positive, else 0.
   NodeId infiniteWhereInexact(NodeId bound);
   std::optional<NodeId> pad(const graph::Node &node);

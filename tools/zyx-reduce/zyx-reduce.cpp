@@ -6,6 +6,7 @@
 #include "Common/CommandLine.h"
 #include "smith/WriteProgram.h"
 #include "zyx/Base/File.h"
+#include "zyx/Base/RandomTensor.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Session/Session.h"
 
@@ -95,7 +96,7 @@ Result<Program> readProgram(graph::Graph graph, const Settings &settings) {
     if (given != settings.inputs.end()) {
       ZYX_ASSIGN_OR_RETURN(value, run::readInput(*given, {name, node.type}));
     } else {
-      ZYX_ASSIGN_OR_RETURN(value, run::randomTensor(node.type, settings.random + i));
+      ZYX_ASSIGN_OR_RETURN(value, zyx::randomTensor(node.type, settings.random + i));
     }
     program.tensors.push_back(std::move(value));
   }
