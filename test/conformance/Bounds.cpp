@@ -301,7 +301,7 @@ std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const std::optional<NodeId> bound =
       combined(y, x, kind, terms, [&](ReduceKind how, NodeId of) { return b.reduce(how, of, dims); });
   // The sum of weights times their gradients may be that of results of 16 bits times what comes to them.
-  const bool mayBeOfResults = bound && kind == ReduceKind::Add && isWeight(b, x);
+  const bool mayBeOfResults = roundings.ofResults && bound && kind == ReduceKind::Add && isWeight(b, x);
   const std::optional<NodeId> rounded = mayBeOfResults ? roundedProducts(x) : std::nullopt;
   return rounded ? std::optional<NodeId>(b.add(*bound, scaled(b.reduce(kind, *rounded, dims), 2))) : bound;
 }
@@ -401,7 +401,7 @@ Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
   }
   if (e)
     size = b.add(size, *e);
-  const std::optional<RoundedWeights> rounded = roundedWeights(x);
+  const std::optional<RoundedWeights> rounded = roundings.ofWeights ? roundedWeights(x) : std::nullopt;
   const double unit = rounded ? unitOf(rounded->dtype) : 0;
   NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative + 2 * unit), rounding(y, 2));
   // Below the normal numbers of f16 a weight is off by half of the smallest one, however small it is.

@@ -12,18 +12,27 @@
 
 namespace zyx::conformance {
 
+/// What machines of some kinds round besides, which others must not.
+struct Roundings {
+  /// Weights of a softmax, and gradients of its scores, that multiply values of 16 bits, to their type: tensor cores
+  /// take two factors of one.
+  bool ofWeights = false;
+  /// The results of which the sum of weights times their gradients is made, to the 16 bits that they are stored with:
+  /// who computes weights again reads them.
+  bool ofResults = false;
+};
+
 /// How far a device's value of a node may lie from the reference's, written as a graph of f64 over
 /// the same inputs that the reference evaluates. A node without a bound must have the same bits.
 ///
 /// A bound starts where the meaning leaves a freedom: a floating sum or product of n terms may be
-/// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs, and weights of
-/// a softmax, or gradients of its scores, that multiply values of 16 bits may be rounded to their type;
-/// so may the results of which the sum of weights times their gradients is made. It is
+/// off by 2 n u sum|terms| (products relatively), a transcendental function by its ULPs, and what
+/// the device's roundings name by one rounding more. It is
 /// carried on through the ops by the usual first-order rules, with one rounding on either side;
 /// where a decision (a comparison, an index) hangs on an inexact value it becomes infinite.
 class Bounds {
 public:
-  explicit Bounds(Builder &builder) : b(builder) {}
+  explicit Bounds(Builder &builder, Roundings roundings = {}) : b(builder), roundings(roundings) {}
   /// A node of f64 and the shape of x.
   std::optional<NodeId> of(NodeId x);
 
@@ -65,6 +74,7 @@ private:
   std::optional<NodeId> taint(const graph::Node &node, NodeId y);
 
   Builder &b;
+  const Roundings roundings;
   std::map<NodeId, std::optional<NodeId>> known;
 };
 

@@ -41,6 +41,11 @@ public:
     ZYX_RETURN_IF_ERROR(executable->run());
     return executable->readOutputs();
   }
+  Roundings roundings() const override {
+    const bool hasTensorTiles = compiledFor.starts_with("sm_90a") && optimise != Optimise::None;
+    // Some of the random choices compute weights again on every machine.
+    return {.ofWeights = hasTensorTiles, .ofResults = hasTensorTiles || optimise == Optimise::Schedules};
+  }
 
 private:
   Result<std::unique_ptr<session::Executable>> prepare(const graph::Graph &graph) {
@@ -51,6 +56,7 @@ private:
     if (target.empty()) {
       ZYX_ASSIGN_OR_RETURN(options.target, session.targetOf(name));
     }
+    compiledFor = options.target;
     options.isa = isa;
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
@@ -62,7 +68,7 @@ private:
   }
 
   session::Session session;
-  std::string name, isa, target;
+  std::string name, isa, target, compiledFor;
   Optimise optimise;
   bool hasWeights;
   uint64_t seed = 1;

@@ -5,7 +5,7 @@
 #ifndef ZYX_TEST_CONFORMANCE_DEVICE_H
 #define ZYX_TEST_CONFORMANCE_DEVICE_H
 
-#include "Builder.h"
+#include "Bounds.h"
 
 #include <memory>
 #include <optional>
@@ -30,6 +30,8 @@ public:
                                               std::span<const HostTensor> inputs) = 0;
   /// Whether every bit must be the interpreter's, also where the meaning leaves a freedom.
   virtual bool isExact() const { return false; }
+  /// What it may round in the graph that it ran last.
+  virtual Roundings roundings() const { return {}; }
 };
 
 /// How a device of zyx::session compiles: as always; one op per kernel and no schedules; or with

@@ -38,11 +38,11 @@ Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
 }
 
 /// What the reference answers, and the bounds it computes beside.
-Result<std::vector<Expected>> expect(const Packed &packed, bool isExact = false) {
+Result<std::vector<Expected>> expect(const Packed &packed, const Device &device, bool isExact = false) {
   Program program = packed.program;
   graph::Graph &graph = program.graph;
   Builder builder(program, "bounds");
-  Bounds bounds(builder);
+  Bounds bounds(builder, device.roundings());
   const std::vector<graph::Output> outputs = graph.outputs;
   std::vector<Expected> expected(outputs.size());
   std::vector<int64_t> boundAt(outputs.size(), -1);
@@ -127,7 +127,7 @@ Verdict runProgram(const Program &program, bool strict, Device &device) {
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
     return judge(got.status());
-  const Result<std::vector<Expected>> expected = expect(packed);
+  const Result<std::vector<Expected>> expected = expect(packed, device);
   if (!expected.isOk())
     return {0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
   return judge(packed, 0, *got, *expected);
@@ -152,7 +152,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
     runBatch(cases, indices.first(indices.size() / 2), device, report);
     return runBatch(cases, indices.subspan(indices.size() / 2), device, report);
   }
-  const Result<std::vector<Expected>> expected = expect(packed, device.isExact());
+  const Result<std::vector<Expected>> expected = expect(packed, device, device.isExact());
   if (!expected.isOk() || got->size() != packed.program.graph.outputs.size()) {
     for (size_t index : indices)
       send(index, {0,

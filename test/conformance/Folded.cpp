@@ -24,6 +24,7 @@ class FoldedDevice final : public Device {
 public:
   explicit FoldedDevice(bool groups) : groups(groups) {}
   bool isExact() const override { return !groups; }
+  Roundings roundings() const override { return {.ofResults = groups}; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override;
 

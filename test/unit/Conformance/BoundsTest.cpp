@@ -6,8 +6,11 @@
 #include "conformance/Device.h"
 #include "conformance/Evaluate.h"
 
+#include "zyx/Base/Float.h"
+
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace zyx;
@@ -18,13 +21,15 @@ namespace {
 /// Answers one value whatever it is asked.
 class FixedDevice : public Device {
 public:
-  explicit FixedDevice(HostTensor answer) : answer(std::move(answer)) {}
+  explicit FixedDevice(HostTensor answer, Roundings allowed = {}) : answer(std::move(answer)), allowed(allowed) {}
   Result<std::vector<HostTensor>> run(const graph::Graph &, std::span<const HostTensor>) override {
     return std::vector<HostTensor>{answer};
   }
+  Roundings roundings() const override { return allowed; }
 
 private:
   HostTensor answer;
+  Roundings allowed;
 };
 
 /// The verdict of an answer to the sum of two numbers, which `to` cannot hold from 464 on.
@@ -36,6 +41,48 @@ Verdict judge(double first, double second, double answer) {
   program.graph.outputs.push_back({"y", b.cast(b.reduce(ReduceKind::Add, x, {0}), to)});
   FixedDevice device(makeTensor(to, {}, {answer}));
   return runProgram(program, true, device);
+}
+
+constexpr size_t numKeys = 5;
+constexpr double scores[numKeys] = {0.3, -0.2, 1.1, 0.7, -1.4}, values[numKeys] = {1.5, -2.25, 0.875, 3, -1.125},
+                 seed = 1.625;
+
+float narrow(double x) { return static_cast<float>(bfloat16ToFloat(floatToBFloat16(x))); }
+
+/// The attention of one query to values of one feature in bf16, and the sum of its weights times their gradients.
+struct Attention {
+  /// As somebody computes it who rounds its weights.
+  Attention(bool roundsWeights) {
+    std::vector<float> weights;
+    float sum = 0;
+    for (double score : scores)
+      sum += weights.emplace_back(std::exp(static_cast<float>(score) - static_cast<float>(scores[2])));
+    for (size_t i = 0; i < numKeys; ++i) {
+      const float weight = weights[i] / sum;
+      result += (roundsWeights ? narrow(weight) : weight) * static_cast<float>(values[i]);
+      weighted += weight * static_cast<float>(values[i] * seed);
+    }
+  }
+  /// Of what is there in f32, the program.
+  static Program program(bool isWeighted) {
+    Program program;
+    Builder b(program, "attention");
+    const NodeId x = b.input(makeTensor(DType::F32, {1, numKeys}, {scores, scores + numKeys}));
+    const NodeId v = b.cast(b.input(makeTensor(DType::BF16, {1, numKeys}, {values, values + numKeys})), DType::F32);
+    const NodeId e = b.unary(UnaryKind::Exp, b.sub(x, b.back(b.reduce(ReduceKind::Max, x, {1}), 1, numKeys)));
+    const NodeId w = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {1}), 1, numKeys));
+    // Of one feature.
+    const NodeId seeds = b.cast(b.input(makeTensor(DType::BF16, {1, numKeys, 1}, std::vector(numKeys, seed))), DType::F32);
+    const NodeId gradients = b.reduce(ReduceKind::Add, b.mul(seeds, b.reshape(v, {1, numKeys, 1})), {2});
+    program.graph.outputs.push_back({"y", b.reduce(ReduceKind::Add, b.mul(w, isWeighted ? gradients : v), {1})});
+    return program;
+  }
+  float result = 0, weighted = 0;
+};
+
+Outcome judgeAttention(bool isWeighted, double answer, Roundings allowed) {
+  FixedDevice device(makeTensor(DType::F32, {1}, {answer}), allowed);
+  return runProgram(Attention::program(isWeighted), true, device).outcome;
 }
 
 } // namespace
@@ -53,4 +100,22 @@ TEST(BoundsTest, SumFarFromTheEdgeMayNot) {
   EXPECT_EQ(judge(400, 1, nan).outcome, Outcome::Wrong);
   EXPECT_EQ(judge(400, 100, nan).outcome, Outcome::Pass);
   EXPECT_EQ(judge(400, 100, 448).outcome, Outcome::Wrong);
+}
+
+TEST(BoundsTest, WeightsAreRoundedWhereTheDeviceSaysSo) {
+  const Attention exact(false), rounded(true);
+  EXPECT_EQ(judgeAttention(false, exact.result, {}), Outcome::Pass);
+  EXPECT_EQ(judgeAttention(false, rounded.result, {}), Outcome::Wrong);
+  EXPECT_EQ(judgeAttention(false, rounded.result, {.ofResults = true}), Outcome::Wrong);
+  EXPECT_EQ(judgeAttention(false, rounded.result, {.ofWeights = true}), Outcome::Pass);
+  EXPECT_EQ(judgeAttention(false, exact.result * 1.02, {.ofWeights = true}), Outcome::Wrong);
+}
+
+TEST(BoundsTest, ResultsAreRoundedWhereTheDeviceSaysSo) {
+  const Attention exact(false);
+  const double ofResult = narrow(exact.result) * seed;
+  EXPECT_EQ(judgeAttention(true, exact.weighted, {}), Outcome::Pass);
+  EXPECT_EQ(judgeAttention(true, ofResult, {}), Outcome::Wrong);
+  EXPECT_EQ(judgeAttention(true, ofResult, {.ofResults = true}), Outcome::Pass);
+  EXPECT_EQ(judgeAttention(true, exact.weighted * 1.03, {.ofResults = true}), Outcome::Wrong);
 }
