@@ -8,6 +8,7 @@
 #include "zyx/Base/Processors.h"
 #include "zyx/Base/RandomTensor.h"
 #include "zyx/Runtime/Executor.h"
+#include "zyx/Runtime/ThreadPool.h"
 #include "zyx/Session/Agreement.h"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -119,10 +119,14 @@ void Tuner::compileAll(const graph::Graph &graph, std::span<Kernel> kernels) con
       candidate->compiled = compiler.compile(graph, own);
     }
   };
-  std::vector<std::jthread> helpers;
-  while (helpers.size() + 1 < std::min<size_t>(usableProcessors(), jobs.size()))
-    helpers.emplace_back(work);
-  work();
+  if (jobs.empty())
+    return;
+  // Where the system gives no threads, this one does all of it.
+  const Result<std::shared_ptr<runtime::ThreadPool>> threads =
+      runtime::createThreadPool({.threads = static_cast<unsigned>(std::min<size_t>(usableProcessors(), jobs.size()))});
+  if (!threads)
+    return work();
+  (*threads)->run((*threads)->threads(), [](void *all, unsigned) { (*static_cast<decltype(work) *>(all))(); }, &work);
 }
 
 /// Inputs, outputs, and the programs of all candidates that can be loaded.
