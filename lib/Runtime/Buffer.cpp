@@ -25,7 +25,7 @@ std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
 }
 
 Buffer::~Buffer() {
-  if (!pool)
+  if (!pool || isTakenBack)
     return;
   [[maybe_unused]] Status status = pool->deallocate(memory);
   ZYX_ASSERT(status.isOk(), "a buffer's memory is allocated until its end");
@@ -62,11 +62,58 @@ void Buffer::noteRead(Point point) const {
   reads.push_back(std::move(point));
 }
 
+static bool isSame(const Point &a, const Point &b) { return a.timeline == b.timeline && a.value == b.value; }
+
 void Buffer::noteWrite(Point point) {
   std::lock_guard lock(mutex);
+  if (point.timeline && isSame(lastWrite, point))
+    return;
   reads.clear();
   lastWrite = std::move(point);
+  before.clear();
+  previous = {};
+  isUntouched = false;
   ++numWrites;
+}
+
+void Buffer::noteTaking(Point point) {
+  std::lock_guard lock(mutex);
+  std::vector<Point> earlier = std::move(before);
+  if (lastWrite.isReached())
+    earlier.clear();
+  Point contents = lastWrite;
+  if (!isUntouched)
+    earlier.push_back(contents);
+  noteWrite(std::move(point));
+  before = std::move(earlier);
+  previous = std::move(contents);
+}
+
+void Buffer::noteUntouched(const Point &point) {
+  std::lock_guard lock(mutex);
+  isUntouched |= isSame(lastWrite, point);
+  std::erase_if(before, [&](const Point &write) { return isSame(write, point); });
+}
+
+void Buffer::undoTaking(const Point &point) {
+  std::lock_guard lock(mutex);
+  if (isSame(lastWrite, point))
+    noteWrite(std::move(previous));
+}
+
+std::shared_ptr<Buffer> Buffer::takeBack() {
+  std::vector<Point> last;
+  beforeRead(last);
+  if (last.front().wait().isOk())
+    return nullptr;
+  std::lock_guard lock(mutex);
+  if (!isSame(lastWrite, last.front()) || !isUntouched || before.empty() || !before.back().isReached())
+    return nullptr;
+  std::shared_ptr<Buffer> back = adopt(pool, memory);
+  back->lastWrite = before.back();
+  isTakenBack = true;
+  before.clear();
+  return back;
 }
 
 uint64_t Buffer::writes() const {

@@ -294,8 +294,18 @@ void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Poi
     slot.buffer->beforeWrite(after);
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(run);
+  forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteTaking(run); });
+  // Of those once more, which changes nothing.
   for (const Slot &slot : outputs)
     slot.buffer->noteWrite(run);
+}
+
+/// Outputs that are bound to the buffers of inputs that are given up.
+template <typename F>
+void Executor::forEachTaken(F &&visit) const {
+  for (const artifact::Donation &donation : donations)
+    if (const std::shared_ptr<Buffer> &buffer = outputs[donation.output].buffer; buffer == inputs[donation.input].buffer)
+      visit(buffer);
 }
 
 Status Executor::runNow(const std::function<Status(Part)> &runPart) {
@@ -323,11 +333,16 @@ Status Executor::runNow(const std::function<Status(Part)> &runPart) {
     isInitialised = status.isOk();
     init = {};
   }
-  if (status.isOk())
+  bool hasBegun = false;
+  if (status.isOk()) {
     status = runPart(Part::Run);
+    hasBegun = status.isOk() || replay->hasBegun();
+  }
   if (status.isOk())
     return runs->signal(numRuns);
   runs->fail(status);
+  if (!hasBegun)
+    forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->undoTaking({runs, numRuns}); });
   runs = std::make_shared<Timeline>();
   numRuns = 0;
   return status;
@@ -424,6 +439,14 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   points.push_back(init);
   last = {std::make_shared<Timeline>(), 1};
   enter(last, points, after);
-  replay->submit(Part::Run, std::move(points), std::move(after), last, std::move(held));
+  std::vector<std::shared_ptr<Buffer>> taken;
+  forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { taken.push_back(buffer); });
+  std::function<void()> skipped;
+  if (!taken.empty())
+    skipped = [taken = std::move(taken), run = last] {
+      for (const std::shared_ptr<Buffer> &buffer : taken)
+        buffer->noteUntouched(run);
+    };
+  replay->submit(Part::Run, std::move(points), std::move(after), last, std::move(held), std::move(skipped));
   return last;
 }

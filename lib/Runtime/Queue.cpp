@@ -60,14 +60,18 @@ void State::loop() {
     lock.unlock();
 
     Status status;
-    if (cancelled)
+    if (cancelled) {
       status = Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
-    else if (!failure.isOk())
+    } else if (!failure.isOk()) {
       status = dependencyFailed(failure);
-    else
+      if (item->work.skipped)
+        item->work.skipped();
+    } else {
       status = run(*item);
+    }
     // What the work holds goes before anyone learns that it is done.
     item->work.body = nullptr;
+    item->work.skipped = nullptr;
     const Point signal = std::move(item->work.signal);
     if (status.isOk())
       status = signal.timeline->signal(signal.value);

@@ -47,7 +47,17 @@ public:
   /// What must be over, in whatever way, before the next writer starts, added to `points`.
   void beforeWrite(std::vector<Point> &points) const;
   void noteRead(Point point) const;
+  /// Nothing where it was noted before.
   void noteWrite(Point point);
+  /// The same of a run that gets the buffer as an input, too: until it begins, what is there now still is.
+  void noteTaking(Point point);
+  /// That run has failed, or is about to, and never began.
+  void noteUntouched(const Point &point);
+  /// The same; and what was there is the buffer's value again, which nobody has yet taken for what the run makes.
+  void undoTaking(const Point &point);
+  /// The value before runs that took the buffer, where none of them has begun and the last has failed, for which this
+  /// waits: a buffer that has the memory from now on. This one's value stays what has failed. Else none.
+  std::shared_ptr<Buffer> takeBack();
   /// Waits for the last writer; where `toWrite`, for the readers too, and failed users are no
   /// failure.
   Status wait(bool toWrite) const;
@@ -83,6 +93,14 @@ private:
   Allocation memory;
   mutable std::recursive_mutex mutex;
   Point lastWrite;
+  /// Where the last write is a taking: the writes before it from the last one that is over, without those that never
+  /// began; and whether it is such a one itself.
+  std::vector<Point> before;
+  bool isUntouched = false;
+  /// The one right before it, whatever became of that.
+  Point previous;
+  /// Another buffer has the memory.
+  bool isTakenBack = false;
   uint64_t numWrites = 0;
   mutable std::vector<Point> reads;
 };

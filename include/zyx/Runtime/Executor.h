@@ -33,7 +33,8 @@ struct CommandTime {
 class Executor {
 public:
   /// Loads the artifact and allocates its arena. Outputs of `donations` may be bound to the buffers of their inputs,
-  /// which a run then overwrites; one that fails may leave neither.
+  /// which a run then overwrites; one that fails after it began leaves neither. Where nothing of it began they are what
+  /// they were, at once or after Buffer::takeBack() where the run was submitted.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device, artifact::Artifact artifact,
                                                   std::vector<artifact::Donation> donations = {});
   ~Executor();
@@ -91,6 +92,8 @@ private:
   Status checkApart();
   Status prepare();
   bool needsInit();
+  template <typename F>
+  void forEachTaken(F &&visit) const;
   void enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after);
   void finishAll();
   Status runNow(const std::function<Status(Part)> &runPart);

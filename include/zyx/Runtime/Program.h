@@ -8,6 +8,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Runtime/Buffer.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -44,9 +45,22 @@ public:
   virtual Result<Measurement> measure(Part part, unsigned times);
   /// Hands the commands to the device's queues and returns. They start after `wait` and `after`, as
   /// in Work; `signal` is decided when all are over, and `held` is let go right before. One part at a
-  /// time: the next one comes after the `signal` of this one.
+  /// time: the next one comes after the `signal` of this one. `skipped`, where it is given, is called before `signal`
+  /// fails where no command began.
   virtual void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-                      std::shared_ptr<void> held) = 0;
+                      std::shared_ptr<void> held, std::function<void()> skipped = {}) = 0;
+  /// Of a run() that failed: whether commands may have written something.
+  bool hasBegun() const { return begun; }
+
+protected:
+  /// Of what begins on the device's queue: `run`, after which `skipped` is called where it failed and nothing began.
+  Status runOrSkip(const std::function<Status()> &run, const std::function<void()> &skipped) {
+    const Status status = run();
+    if (!status.isOk() && !begun && skipped)
+      skipped();
+    return status;
+  }
+  bool begun = false;
 };
 
 class Device;

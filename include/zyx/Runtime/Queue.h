@@ -38,6 +38,8 @@ struct Work {
   /// Whether the body has its device wait for a fence, so that it may begin when what it waits for has been handed to
   /// another device. Where that fails after all, `signal` fails with that cause, and the body has run in vain.
   Timeline::Take take = {};
+  /// Called instead of the body where a wait failed, before `signal` does.
+  std::function<void()> skipped = {};
 };
 
 /// Runs submitted work. The order between two pieces of work is that of their points and nothing

@@ -143,4 +143,89 @@ TEST(BufferTest, IsWrittenAgainAfterItsWriterFailed) {
   EXPECT_TRUE(buffer->read(back).isOk());
 }
 
+/// A buffer of four ones that runs take.
+struct Taken {
+  Taken() { EXPECT_TRUE(buffer->write(ones).isOk()); }
+  Point take() {
+    Point run{std::make_shared<Timeline>(), 1};
+    buffer->noteTaking(run);
+    return run;
+  }
+  void fail(const Point &run, bool hasBegun) {
+    if (!hasBegun)
+      buffer->noteUntouched(run);
+    run.timeline->fail(Status::internal("it failed"));
+  }
+  static Status read(const Buffer &from) {
+    std::byte bytes[4] = {};
+    ZYX_RETURN_IF_ERROR(from.read(bytes));
+    EXPECT_EQ(std::memcmp(bytes, ones, sizeof(ones)), 0);
+    return Status::ok();
+  }
+  std::shared_ptr<MemoryPool> pool = createHostPool(100);
+  std::shared_ptr<Buffer> buffer = *Buffer::allocate(pool, 4);
+};
+
+TEST(TakingTest, WhatNeverBeganIsTakenBackIntoAnotherBuffer) {
+  for (const int count : {1, 2, 3}) {
+    Taken taken;
+    std::vector<Point> runs;
+    for (int i = 0; i < count; ++i)
+      runs.push_back(taken.take());
+    for (const Point &run : runs)
+      taken.fail(run, false);
+    const std::shared_ptr<Buffer> back = taken.buffer->takeBack();
+    ASSERT_TRUE(back) << count;
+    EXPECT_TRUE(Taken::read(*back).isOk());
+    // Who holds the old one as a result learns of the failure, and gets nothing once more.
+    EXPECT_EQ(Taken::read(*taken.buffer).message(), "it failed");
+    EXPECT_FALSE(taken.buffer->takeBack());
+    taken.buffer = nullptr;
+    EXPECT_TRUE(Taken::read(*back).isOk());
+    EXPECT_EQ(taken.pool->usage().inUse, 4u);
+  }
+}
+
+TEST(TakingTest, WhatHasBegunIsLost) {
+  for (const size_t begun : {0, 1, 2}) {
+    Taken taken;
+    std::vector<Point> runs = {taken.take(), taken.take(), taken.take()};
+    for (size_t i = 0; i < runs.size(); ++i)
+      taken.fail(runs[i], i == begun);
+    EXPECT_FALSE(taken.buffer->takeBack()) << begun;
+    EXPECT_FALSE(Taken::read(*taken.buffer).isOk());
+    // It may be written again.
+    EXPECT_TRUE(taken.buffer->write(ones).isOk());
+    EXPECT_TRUE(Taken::read(*taken.buffer).isOk());
+    EXPECT_FALSE(taken.buffer->takeBack());
+  }
+}
+
+TEST(TakingTest, ASuccessIsTheValueFromThenOn) {
+  Taken taken;
+  const Point good = taken.take();
+  EXPECT_TRUE(good.timeline->signal(1).isOk());
+  EXPECT_FALSE(taken.buffer->takeBack());
+  taken.fail(taken.take(), false);
+  const std::shared_ptr<Buffer> back = taken.buffer->takeBack();
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->isReady());
+}
+
+TEST(TakingTest, IsUndoneWhereItIs) {
+  Taken taken;
+  const Point run = taken.take();
+  run.timeline->fail(Status::internal("it failed"));
+  taken.buffer->undoTaking({std::make_shared<Timeline>(), 1});
+  EXPECT_FALSE(Taken::read(*taken.buffer).isOk());
+  taken.buffer->undoTaking(run);
+  EXPECT_TRUE(Taken::read(*taken.buffer).isOk());
+  // Behind another one that failed there is nothing to come back to.
+  taken.fail(taken.take(), false);
+  const Point second = taken.take();
+  second.timeline->fail(Status::internal("this one, too"));
+  taken.buffer->undoTaking(second);
+  EXPECT_EQ(Taken::read(*taken.buffer).message(), "it failed");
+}
+
 } // namespace

@@ -154,6 +154,7 @@ public:
   }
 
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
+    begun = false;
     ZYX_RETURN_IF_ERROR(card->enter());
     times = nanoseconds;
     if (!times.empty())
@@ -191,12 +192,13 @@ public:
   }
 
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held) override {
+              std::shared_ptr<void> held, std::function<void()> skipped) override {
     auto fences = std::make_shared<std::vector<std::shared_ptr<Fence>>>();
     Work work;
-    work.body = [this, part, signal, fences, held = std::move(held)] {
-      return runBehind(part, std::exchange(*fences, {}), signal);
+    work.body = [this, part, signal, fences, skipped, held = std::move(held)] {
+      return runOrSkip([&] { return runBehind(part, std::exchange(*fences, {}), signal); }, skipped);
     };
+    work.skipped = std::move(skipped);
     work.wait = std::move(wait);
     work.after = std::move(after);
     work.signal = std::move(signal);
@@ -213,6 +215,7 @@ public:
 private:
   /// Other cards may begin behind the run as soon as it is handed over.
   Status runBehind(Part part, const std::vector<std::shared_ptr<Fence>> &fences, const Point &signal) {
+    begun = false;
     ZYX_RETURN_IF_ERROR(card->enter());
     for (const std::shared_ptr<Fence> &fence : fences)
       ZYX_RETURN_IF_ERROR(card->wait(*fence));
@@ -328,8 +331,10 @@ private:
       // The driver takes many of its commands at once.
       countBehindGate(1 + (segment.to - segment.from) / 8);
       Result<bool> launched = launchGraph(segment);
-      if (launched ? *launched : launched.status().code() == ErrorCode::DeviceLost)
+      if (launched ? *launched : launched.status().code() == ErrorCode::DeviceLost) {
+        begun = true;
         return launched.status();
+      }
       // Nothing of it was handed over.
       ZYX_DEBUG(Runtime, "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
       segment.graph.reset();
@@ -441,6 +446,7 @@ private:
       ZYX_RETURN_IF_ERROR(card->synchronize(action));
     }
     for (int64_t trip = 0; trip < trips; ++trip) {
+      begun |= step.hasIndex;
       if (step.hasIndex)
         ZYX_RETURN_IF_ERROR(fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
       ZYX_RETURN_IF_ERROR(runSteps(at + 1, step.end));
@@ -466,12 +472,15 @@ private:
         return Status::ok();
       for (size_t i = 0; i < step.numMaps; ++i)
         ZYX_RETURN_IF_ERROR(update(maps[step.firstMap + i], *step.name));
-      return card->check(card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1,
-                                            step.sharedBytes, card->stream(), parameters.data() + step.parameter, nullptr),
-                         "launch kernel " + *step.name);
+      const Code code = card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1, step.sharedBytes,
+                                           card->stream(), parameters.data() + step.parameter, nullptr);
+      // What the driver refuses to launch writes nothing.
+      begun |= code == 0;
+      return card->check(code, "launch kernel " + *step.name);
     }
     if (step.size == 0)
       return Status::ok();
+    begun = true;
     if (step.kind == Step::Copy)
       return copy(values[step.slot + 1], values[step.slot], step.size);
     return fill(values[step.slot], step.size, step.pattern, step.patternSize);

@@ -51,13 +51,14 @@ public:
   void bind(uint32_t, uint64_t) override {}
   Status run(Part, std::span<uint64_t>) override { return Status::ok(); }
   void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held) override {
-    queue.submit({[held = std::move(held)] { return Status::ok(); },
-                  std::move(wait),
-                  std::move(after),
-                  std::move(signal),
-                  name,
-                  {}});
+              std::shared_ptr<void> held, std::function<void()> skipped) override {
+    queue.submit({.body = [held = std::move(held)] { return Status::ok(); },
+                  .wait = std::move(wait),
+                  .after = std::move(after),
+                  .signal = std::move(signal),
+                  .name = name,
+                  .accesses = {},
+                  .skipped = std::move(skipped)});
   }
 
 private:

@@ -102,10 +102,12 @@ public:
   }
 
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
+    begun = false;
     if (const size_t room = stackRoom(); room < stackBytes + ownFrames)
       return Status::outOfMemory("the stack of the calling thread has " + std::to_string(room) +
                                  " bytes left, and kernels of '" + name + "' need " +
                                  std::to_string(stackBytes + ownFrames));
+    begun = true;
     lastTime = Clock::now();
     if (part == Part::Init)
       runSteps(0, numInit, nanoseconds);
@@ -115,13 +117,16 @@ public:
   }
 
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held) override {
-    queue.submit({[this, part, held = std::move(held)] { return run(part, {}); },
-                  std::move(wait),
-                  std::move(after),
-                  std::move(signal),
-                  name,
-                  {}});
+              std::shared_ptr<void> held, std::function<void()> skipped) override {
+    queue.submit({.body = [this, part, skipped, held = std::move(held)] {
+                    return runOrSkip([&] { return run(part, {}); }, skipped);
+                  },
+                  .wait = std::move(wait),
+                  .after = std::move(after),
+                  .signal = std::move(signal),
+                  .name = name,
+                  .accesses = {},
+                  .skipped = skipped});
   }
 
   void runCommand(size_t command) override {

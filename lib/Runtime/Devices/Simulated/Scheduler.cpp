@@ -71,8 +71,10 @@ void Scheduler::submit(unsigned device, std::vector<Submission> batch) {
 void Scheduler::arrive(const ItemPtr &item, const Status &failure) {
   if (item->state != Item::Waiting)
     return;
-  if (item->failure.isOk() && !failure.isOk())
+  if (item->failure.isOk() && !failure.isOk()) {
     item->failure = Status::aborted("work that this depends on failed").withCause(failure);
+    item->isSkipped = true;
+  }
   if (runningHere == this && signalling) {
     item->before.add(signalling->before);
     item->before.add(signalling->serial);
@@ -154,8 +156,11 @@ void Scheduler::finish(ItemPtr item, std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   if (status.isOk())
     status = item->work.body();
+  else if (item->isSkipped && item->work.skipped)
+    item->work.skipped();
   // What the work holds goes before anyone learns that it is done.
   item->work.body = nullptr;
+  item->work.skipped = nullptr;
   lock.lock();
   if (item->takesLane)
     --devices[item->device].queues[item->queue].inFlight;

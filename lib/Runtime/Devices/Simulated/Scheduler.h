@@ -62,6 +62,8 @@ private:
     enum { Waiting, Ready, InFlight, Over } state = Waiting;
     /// Why the body does not run.
     Status failure;
+    /// That is because a wait failed.
+    bool isSkipped = false;
     Clock before;
     bool takesLane = false;
   };

@@ -96,12 +96,13 @@ public:
   }
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
     const Point done{std::make_shared<Timeline>(), 1};
-    submit(part, {}, {}, done, nullptr, nanoseconds);
+    begun = true;
+    submit(part, {}, {}, done, nullptr, {}, nanoseconds);
     return done.wait();
   }
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held) override {
-    submit(part, std::move(wait), std::move(after), std::move(signal), std::move(held), {});
+              std::shared_ptr<void> held, std::function<void()> skipped) override {
+    submit(part, std::move(wait), std::move(after), std::move(signal), std::move(held), std::move(skipped), {});
   }
 
 private:
@@ -169,7 +170,7 @@ private:
   void addLoop(Batch &batch, size_t command, std::vector<Point> wait,
                std::vector<Point> after) const;
   void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::span<uint64_t> nanoseconds);
+              std::shared_ptr<void> held, std::function<void()> skipped, std::span<uint64_t> nanoseconds);
 
   Scheduler &scheduler;
   unsigned device;
@@ -261,13 +262,16 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
 }
 
 void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after,
-                             Point signal, std::shared_ptr<void> held,
+                             Point signal, std::shared_ptr<void> held, std::function<void()> skipped,
                              std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
   const bool isInit = part == Part::Init;
   const size_t init = artifact.numInitCommands;
   const size_t first = isInit ? 0 : init, last = isInit ? init : artifact.commands.size();
   addAll(batch, first, last, wait, after);
+  // All that wait for nothing else are skipped with it.
+  if (!batch.works.empty())
+    batch.works.front().work.skipped = std::move(skipped);
   // The end is over when all commands are, after a failure too.
   Scheduler::Submission end;
   for (size_t i = first; i < last; i = endOf(i))
@@ -277,6 +281,8 @@ void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Poi
               std::move(after),
               std::move(signal),
               (isInit ? "the end of the init of " : "the end of ") + artifact.entry,
+              {},
+              {},
               {}};
   batch.works.push_back(std::move(end));
   scheduler.submit(device, std::move(batch.works));
