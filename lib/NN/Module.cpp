@@ -110,11 +110,18 @@ NamedTensors Module::state() const {
   return state;
 }
 
+NamedTensors Module::latestState() const {
+  NamedTensors state;
+  for (const auto &[name, parameter] : node->everything())
+    state[name] = parameter.latest();
+  return state;
+}
+
 void Module::load(const NamedTensors &given, Place where) {
-  expectNames(state(), given, "the module's state", where);
+  expectNames(latestState(), given, "the module's state", where);
   std::vector<Tensor> values;
   for (const auto &[name, parameter] : node->everything())
-    values.push_back(copyBeside(*parameter, given.at(name), where));
+    values.push_back(copyBeside(parameter.latest(where), given.at(name), where));
   size_t i = 0;
   for (const auto &[name, parameter] : node->everything())
     parameter.set(std::move(values[i++]), where);

@@ -22,11 +22,13 @@ void Training::step(std::span<const Tensor> gradients, std::span<const Tensor> b
   steps.step(gradients, all, where);
 }
 
-NamedTensors Training::state() const {
+NamedTensors Training::state() const { return joined(trained.state(), steps.state()); }
+
+NamedTensors Training::joined(const NamedTensors &model, const NamedTensors &optimizer) const {
   NamedTensors state;
-  for (const auto &[name, tensor] : trained.state())
+  for (const auto &[name, tensor] : model)
     state[std::string(ofModel) + name] = tensor;
-  for (const auto &[name, tensor] : steps.state())
+  for (const auto &[name, tensor] : optimizer)
     state[std::string(ofOptimizer) + name] = tensor;
   for (const auto &[name, generator] : trained.generators()) {
     const std::array<uint64_t, 2> numbers = generator->state();
@@ -36,7 +38,7 @@ NamedTensors Training::state() const {
 }
 
 void Training::restore(const NamedTensors &given, Place where) {
-  expectNames(state(), given, "the state of a training", where);
+  expectNames(joined(trained.latestState(), steps.latestState(where)), given, "the state of a training", where);
   NamedTensors model, optimizer;
   std::map<std::string, std::vector<uint64_t>> generators;
   for (const auto &[name, tensor] : given) {

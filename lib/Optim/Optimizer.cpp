@@ -321,8 +321,10 @@ void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place wh
   step(gradient(loss, valuesOf(all, where), where), others, where);
 }
 
-NamedTensors Optimizer::state(Place where) const {
-  const Progress &now = progress.get(where);
+NamedTensors Optimizer::state(Place where) const { return stateOf(progress.get(where), where); }
+NamedTensors Optimizer::latestState(Place where) const { return stateOf(progress.latest(), where); }
+
+NamedTensors Optimizer::stateOf(const Progress &now, const Place &where) const {
   NamedTensors state;
   state["step"] = Tensor::from(std::vector<int64_t>{now.step}, {});
   for (size_t group = 0; group < groups.size(); ++group)
@@ -334,16 +336,16 @@ NamedTensors Optimizer::state(Place where) const {
 }
 
 void Optimizer::restore(const NamedTensors &given, Place where) {
-  expectNames(state(where), given, "the optimizer's state", where);
+  expectNames(latestState(where), given, "the optimizer's state", where);
   // Values are read before anything changes.
   const int64_t steps = given.at("step").item<int64_t>(where);
   std::vector<double> rates;
   for (size_t group = 0; group < groups.size(); ++group)
     rates.push_back(given.at("learning_rate." + std::to_string(group)).item<double>(where));
-  Progress next = progress.get(where);
+  Progress next = progress.latest();
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t k = 0; k < next.slots[i].state.size(); ++k)
-      next.slots[i].state[k] = copyBeside(all[i].parameter.value(where), given.at(next.slots[i].names[k]), where);
+      next.slots[i].state[k] = copyBeside(all[i].parameter.latest(where), given.at(next.slots[i].names[k]), where);
   next.step = steps;
   progress.set(std::move(next));
   learningRates = std::move(rates);

@@ -86,25 +86,18 @@ std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place w
       arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   arguments.insert(arguments.end(), batch.begin(), batch.end());
 
-  // What is given up is nothing to come back to.
+  // What was given up may have no value to come back to, and then says why.
   const Change change;
-  std::vector<Tensor> results = options.givesUp ? step(arguments, where) : step(arguments, change, where);
+  std::vector<Tensor> results = step(arguments, change, where);
   auto result = results.begin();
   const Parameters *const all[] = {&optimizer.all, &options.buffers};
   for (const Parameters *places : all)
-    for (const NamedParameter &named : *places) {
-      if (options.givesUp)
-        named.parameter.set(*result++, where);
-      else
-        named.parameter.set(*result++, change, where);
-    }
+    for (const NamedParameter &named : *places)
+      named.parameter.set(*result++, change, where);
   for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = *result++;
   ++progress.step;
-  if (options.givesUp)
-    optimizer.progress.set(std::move(progress));
-  else
-    optimizer.progress.set(std::move(progress), change);
+  optimizer.progress.set(std::move(progress), change);
   return {result, results.end()};
 }

@@ -28,6 +28,11 @@ void Change::keep(std::shared_ptr<const void> value) const {
     });
 }
 
+void Change::replacesBy(const Tensor &next) const {
+  if (const std::shared_ptr<detail::State> state = contents->state.lock())
+    state->noteReplacement(*contents, next);
+}
+
 bool Change::isTold() const {
   const std::shared_ptr<detail::State> state = contents->state.lock();
   return state && state->look([&] { return contents->failure && contents->failure->isTold; });

@@ -26,6 +26,11 @@ const Tensor &Parameter::value(Place where) const {
   return place->get(where);
 }
 
+Tensor Parameter::latest(Place where) const {
+  expectPlace(place, where);
+  return place->latest();
+}
+
 void Parameter::set(Tensor next, Place where) const {
   expectLike(place, next, where);
   place->set(std::move(next));
@@ -33,6 +38,7 @@ void Parameter::set(Tensor next, Place where) const {
 
 void Parameter::set(Tensor next, const Change &change, Place where) const {
   expectLike(place, next, where);
+  change.replacesBy(next);
   place->set(std::move(next), change);
 }
 
@@ -81,6 +87,13 @@ Tensor zyx::copyTo(const Context &context, const Tensor &value, Place where) {
 }
 
 Tensor zyx::copyBeside(const Tensor &other, const Tensor &value, Place where) {
-  const DeviceScope device(other.device(), other.context());
+  try {
+    const DeviceScope device(other.device(), other.context());
+    return copyTo(other.context(), value, where);
+  } catch (const Error &error) {
+    if (error.code() != ErrorCode::DeviceLost)
+      throw;
+  }
+  // It goes where a new tensor would.
   return copyTo(other.context(), value, where);
 }

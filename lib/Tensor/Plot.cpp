@@ -41,8 +41,7 @@ static std::string kindOf(const graph::Node &node) {
   }
 }
 
-/// "reduce add dims [1]".
-static std::string describe(const graph::Node &node) {
+std::string detail::describeOp(const graph::Node &node) {
   const graph::Attributes &attributes = node.attributes;
   std::string text = node.op == Op::Unary || node.op == Op::Binary ? "" : std::string(toString(node.op));
   text += kindOf(node);
@@ -114,7 +113,7 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
   for (NodeId id : found) {
     const graph::Node &node = graph.node(id);
     const NodeState &state = states[id];
-    std::string label = state.holdsOperands && node.op != Op::Parameter ? describe(node) : state.value ? "value" : "argument";
+    std::string label = state.holdsOperands && node.op != Op::Parameter ? describeOp(node) : state.value ? "value" : "argument";
     label += "\n" + toString(node.type);
     std::optional<HostTensor> shown;
     if (node.op == Op::Constant) {

@@ -11,6 +11,7 @@
 #include "zyx/Session/Progress.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -79,7 +80,7 @@ Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captu
     for (size_t i = 0; i < artifact.commands.size(); ++i)
       (i < artifact.numInitCommands ? program->initLaunches : program->launches) +=
           std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
-    program->numWeights = captured.numWeights;
+    program->weights.resize(captured.numWeights);
     program->isLong = isLong(artifact);
     program->device = device;
     program->donations = donations;
@@ -136,13 +137,15 @@ Status State::copy(const std::shared_ptr<Buffer> &from, const std::shared_ptr<Bu
 Status State::start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<Point> &points) {
   runtime::Executor &executor = *program.executor;
   bool isReady = true;
-  const size_t numBound = inputs.size() - (program.areWeightsBound ? program.numWeights : 0);
+  const size_t firstWeight = inputs.size() - program.weights.size();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (i < numBound)
-      ZYX_RETURN_IF_ERROR(executor.bindInput(i, inputs[i]));
     isReady &= inputs[i]->isReady();
+    if (i >= firstWeight && program.weights[i - firstWeight] == inputs[i].get())
+      continue;
+    ZYX_RETURN_IF_ERROR(executor.bindInput(i, inputs[i]));
+    if (i >= firstWeight)
+      program.weights[i - firstWeight] = inputs[i].get();
   }
-  program.areWeightsBound = true;
   for (size_t i = 0; i < outputs.size(); ++i)
     ZYX_RETURN_IF_ERROR(executor.bindOutput(i, outputs[i]));
   // A kernel is timed while its thread waits for it.
@@ -164,7 +167,10 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
       log->addEvaluation(&program, begin);
     return status;
   }
-  counted.launches += program.launches + (program.areWeightsBound ? 0 : program.initLaunches);
+  const bool areWeightsBound =
+      std::equal(program.weights.begin(), program.weights.end(), inputs.end() - program.weights.size(),
+                 [](const Buffer *bound, const auto &weight) { return bound == weight.get(); });
+  counted.launches += program.launches + (areWeightsBound ? 0 : program.initLaunches);
   const Status status = withMemory(program.device, [&] { return start(program, inputs, outputs, points); });
   // What was bound belongs to its tensors alone, but for what a plan keeps as long as its program.
   program.executor->release(/*keepWeights=*/true);
@@ -218,6 +224,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
       targets.push_back(node);
   if (targets.empty())
     return Status::ok();
+  ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
   ZYX_ASSIGN_OR_RETURN(const Schedule made, schedule(targets));
   Buffers values(made.values.size());
   for (size_t i = 0; i < made.leaves.size(); ++i) {
@@ -228,7 +235,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
   std::vector<Point> points;
   ZYX_RETURN_IF_ERROR(run(made, values, points));
   // Nothing has changed up to here: after a failure every tensor is what it was.
-  Flight flight{.points = std::move(points), .targets = {}, .moved = {}, .where = where, .change = {}};
+  Flight flight{.points = std::move(points), .where = where};
   for (const auto &[node, number] : made.moved) {
     flight.moved.emplace_back(node, values[number]);
     setValue(node, values[number], made.values[number].device);
@@ -335,12 +342,39 @@ void State::settle(const Flight &flight) {
     if (const std::shared_ptr<Buffer> value = weak.lock();
         failure && value && states[node].value == value && !value->wait(false).isOk())
       resetValue(node, failure);
+  if (!failure)
+    return;
+  for (NodeId node : flight.replacements)
+    if (states[node].uses != 0)
+      states[node].undone = failure;
+  takeBack(flight, failure->status);
+}
+
+void State::noteReplacement(const Change::Contents &change, const Tensor &next) {
+  std::lock_guard lock(mutex);
+  for (Flight &flight : flights)
+    if (flight.change.lock().get() == &change)
+      flight.replacements.push_back(nodeOf(next));
+  if (change.end == Change::End::Failed)
+    states[nodeOf(next)].undone = change.failure;
+}
+
+void State::takeBack(const Flight &flight, const Status &failure) {
+  for (const auto &[node, buffer] : flight.taken) {
+    if (states[node].uses == 0)
+      continue;
+    if (std::shared_ptr<Buffer> back = buffer->takeBack())
+      setValue(node, std::move(back), states[node].device);
+    else
+      giveUp(node, flight.where, failure);
+  }
 }
 
 void State::resetValue(NodeId node, const std::shared_ptr<Failure> &failure) {
   setValue(node, nullptr);
   states[node].isCut = false;
   states[node].failure = failure;
+  hasFailed = true;
 }
 
 Status State::takeFailure(NodeId node) {
@@ -349,6 +383,61 @@ Status State::takeFailure(NodeId node) {
   if (!failure)
     return Status::ok();
   return graph.node(node).op == Op::Parameter ? failure->tell() : std::exchange(failure, nullptr)->tell();
+}
+
+std::string State::describe(NodeId node) const {
+  const graph::Location location = graph.location(node);
+  return zyx::toString(graph.node(node).type) + " of '" + describeOp(graph.node(node)) + "'" +
+         (location.file.empty() ? "" : " from " + std::string(location.file) + ":" + std::to_string(location.line));
+}
+
+Status State::takeFailuresBehind(std::span<const NodeId> targets) {
+  if (!hasFailed)
+    return Status::ok();
+  std::unordered_set<NodeId> seen(targets.begin(), targets.end());
+  std::vector<NodeId> work(targets.begin(), targets.end());
+  std::vector<std::pair<NodeId, std::shared_ptr<Failure>>> found;
+  while (!work.empty()) {
+    const NodeId node = work.back();
+    work.pop_back();
+    // Of what is no expression the schedule tells it.
+    if (states[node].failure && graph.node(node).op != Op::Parameter)
+      found.emplace_back(node, std::exchange(states[node].failure, nullptr));
+    if (!states[node].value)
+      for (NodeId operand : graph.node(node).operands)
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  if (std::ranges::any_of(found, [](const auto &each) { return each.second->isTold; }) || found.empty())
+    return Status::ok();
+  const Status cause = found[0].second->tell();
+  return Status(cause.code(), describe(found[0].first) + ", of which a value is made, was not computed").withCause(cause);
+}
+
+Status State::checkIsThere(NodeId target, std::span<const Tensor> sources) const {
+  if (!hasFailed)
+    return Status::ok();
+  std::unordered_set<NodeId> ends, seen = {target};
+  for (const Tensor &source : sources)
+    ends.insert(nodeOf(source));
+  std::vector<NodeId> work = {target};
+  while (!work.empty()) {
+    const NodeId node = work.back();
+    work.pop_back();
+    const NodeState &state = states[node];
+    const bool isLost = graph.node(node).op == Op::Parameter && state.failure;
+    if (isLost || (state.undone && !ends.contains(node))) {
+      const Status cause = (isLost ? state.failure : state.undone)->tell();
+      return Status(cause.code(), "gradient: the target, " + describe(target) + ", depends on " + describe(node) +
+                                      ", whose value is not there any more; it is to be built anew")
+          .withCause(cause);
+    }
+    if (state.holdsOperands && !state.isCut && !ends.contains(node))
+      for (NodeId operand : graph.node(node).operands)
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  return Status::ok();
 }
 
 void State::waitForFlights() {
@@ -425,11 +514,24 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
   return isTaken;
 }
 
+void State::giveUp(NodeId node, const Place &where, const Status &ended) {
+  setValue(node, nullptr);
+  hasFailed |= !ended.isOk();
+  const std::string call = "the tensor was given up to the call at " + std::string(where.file_name()) + ":" +
+                           std::to_string(where.line()) + ", ";
+  states[node].failure = std::make_shared<Failure>(
+      Failure{ended.isOk() ? Status::invalidArgument(call + "and a result of that took its memory")
+                           : Status(ended.code(), call + "which failed").withCause(ended)});
+}
+
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                        const Change *change) {
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkIsNew(change));
   ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where));
+  // What the function reads besides had values when it was captured; runs that made them may have failed since.
+  if (std::ranges::any_of(plan.captured, [&](const Tensor &tensor) { return !states[nodeOf(tensor)].value; }))
+    ZYX_RETURN_IF_ERROR(realizeLocked(plan.captured, where));
   const Schedule &made = plan.schedule;
   Buffers values(made.values.size());
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -444,23 +546,21 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   std::vector<bool> isTaken;
   if (!plan.options.givenUp.empty())
     isTaken = chooseTaken(plan, arguments, values);
-  ZYX_RETURN_IF_ERROR(run(made, values, points, isTaken));
-  // From here on results own what they took.
-  size_t taken = 0;
+  const Status ran = run(made, values, points, isTaken);
+  Flight flight{.points = std::move(points), .where = where};
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    if (isTaken.empty() || !isTaken[made.leafNumbers[i]])
+    const uint32_t number = made.leafNumbers[i];
+    // What fails before it begins takes nothing.
+    if (isTaken.empty() || !isTaken[number] || (!ran.isOk() && values[number]->wait(false).isOk()))
       continue;
     const NodeId node = nodeOf(arguments[plan.inputs[i]]);
-    setValue(node, nullptr);
-    states[node].failure = std::make_shared<Failure>(
-        Failure{Status::invalidArgument("the tensor was given up to the call at " + std::string(where.file_name()) + ":" +
-                                        std::to_string(where.line()) + ", and a result of that took its memory")});
-    ++taken;
+    flight.taken.emplace_back(node, values[number]);
+    giveUp(node, where, ran);
   }
-  counted.taken += taken;
-  counted.notTaken += plan.options.givenUp.size() - taken;
+  ZYX_RETURN_IF_ERROR(ran);
+  counted.taken += flight.taken.size();
+  counted.notTaken += plan.options.givenUp.size() - flight.taken.size();
   std::vector<Tensor> results;
-  Flight flight{.points = std::move(points), .targets = {}, .moved = {}, .where = where, .change = {}};
   for (uint32_t number : made.results) {
     const Schedule::Value &value = made.values[number];
     ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(value.type, values[number], value.device, where));

@@ -284,6 +284,7 @@ void State::retain(NodeId first) {
     ++numLive;
     state.holdsOperands = true;
     state.hasForgotten = false;
+    state.failure = state.undone = nullptr;
     const auto &operands = graph.node(node).operands;
     work.insert(work.end(), operands.begin(), operands.end());
   }
@@ -438,7 +439,12 @@ Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
   // What is handed over may have failed already.
   ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   const NodeState state = states[nodeOf(tensor)];
-  return addLeaf(tensor.type(), state.value, state.at, where);
+  ZYX_ASSIGN_OR_RETURN(Tensor leaf, addLeaf(tensor.type(), state.value, state.at, where));
+  // What is in flight may fail for both.
+  for (Flight &flight : flights)
+    if (std::ranges::any_of(flight.targets, [&](const auto &target) { return target.second.lock() == state.value; }))
+      flight.targets.emplace_back(nodeOf(leaf), state.value);
+  return leaf;
 }
 
 Status State::compact() {
@@ -476,9 +482,12 @@ Status State::compact() {
       slots[slot] = moved[slots[slot]];
   const auto move = [&](NodeId &id) { return (id = moved[id]) == none; };
   std::erase_if(taped, move);
-  for (Flight &flight : flights)
+  for (Flight &flight : flights) {
     for (auto *values : {&flight.targets, &flight.moved})
       std::erase_if(*values, [&](auto &value) { return move(value.first); });
+    std::erase_if(flight.taken, [&](auto &value) { return move(value.first); });
+    std::erase_if(flight.replacements, move);
+  }
   graph = std::move(fresh);
   states = std::move(freshStates);
   ++compactions;
@@ -550,7 +559,9 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
   ZYX_RETURN_IF_ERROR(checkMine(sources));
+  settle();
   const NodeId of = nodeOf(target);
+  ZYX_RETURN_IF_ERROR(checkIsThere(of, sources));
   if ((states[of].hasForgotten || (states[of].isCut && !states[of].isConstant)) &&
       std::none_of(sources.begin(), sources.end(), [&](const Tensor &source) { return nodeOf(source) == of; }))
     return Status::invalidArgument("gradient: the target, " + zyx::toString(target.type()) +

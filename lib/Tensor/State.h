@@ -42,6 +42,9 @@ struct Handle {
   const TensorType type;
 };
 
+/// "reduce add dims [1]".
+std::string describeOp(const graph::Node &node);
+
 /// Of a run in flight, shared by all that it should have made.
 struct Failure {
   Status status;
@@ -100,6 +103,7 @@ public:
     settle();
     return at();
   }
+  void noteReplacement(const Change::Contents &change, const Tensor &next);
   /// Waits for what is in flight; the first failure since the last time.
   Status sync();
   ContextCounters counters();
@@ -209,14 +213,20 @@ private:
     std::shared_ptr<runtime::Buffer> value;
     /// Why a run in flight gave it no value, until somebody was told.
     std::shared_ptr<Failure> failure;
+    /// Why it is no parameter's value any more: the run that made it so has failed.
+    std::shared_ptr<Failure> undone;
   };
   /// A realization of which runs may be in flight, and the values that come of it.
   struct Flight {
-    std::vector<runtime::Point> points;
+    std::vector<runtime::Point> points = {};
     /// What was asked for, and what was moved to another device on the way.
-    std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets, moved;
-    Place where;
-    std::weak_ptr<Change::Contents> change;
+    std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets = {}, moved = {};
+    /// Arguments of which it took the memory.
+    std::vector<std::pair<NodeId, std::shared_ptr<runtime::Buffer>>> taken = {};
+    /// What takes the place of other values by the change.
+    std::vector<NodeId> replacements = {};
+    Place where = {};
+    std::weak_ptr<Change::Contents> change = {};
   };
   class Scheduler;
 
@@ -284,10 +294,20 @@ private:
   /// Of runs that are over, values are good, or are given up for what they were made of.
   void settle();
   void settle(const Flight &flight);
+  /// Arguments that a failed flight took have their values again where it had not begun.
+  void takeBack(const Flight &flight, const Status &failure);
+  /// An argument whose memory a call at this place took.
+  void giveUp(NodeId node, const Place &where, const Status &ended);
   /// Forgets a value that did not come.
   void resetValue(NodeId node, const std::shared_ptr<Failure> &failure);
   /// Of a value that did not come; it is told once where the value can be computed again.
   Status takeFailure(NodeId node);
+  /// The same of what targets are made of; nobody is told twice of one step.
+  Status takeFailuresBehind(std::span<const NodeId> targets);
+  /// Refuses a gradient that would go through what is not there any more, and end in values that it was not made of.
+  Status checkIsThere(NodeId target, std::span<const Tensor> sources) const;
+  /// "f32[3] of 'sub' from file:line", with the op as describeOp() has it.
+  std::string describe(NodeId node) const;
   /// Rebuilds the graph where most of its nodes are dead.
   Status compact();
 
@@ -308,6 +328,8 @@ private:
   std::unordered_map<const runtime::Buffer *, size_t> beingRead;
   /// Since the last sync().
   std::shared_ptr<Failure> firstFailure;
+  /// Whether any value ever failed to come: else nobody looks for such.
+  bool hasFailed = false;
 
   session::Session session;
   /// By number; the first one is the default.
@@ -342,9 +364,8 @@ struct State::Program {
   /// What a run has besides inputs, where outputs lie in memory of their own.
   uint64_t runBytes = 0;
   std::vector<artifact::Donation> donations;
-  /// The last so many inputs are bound once.
-  size_t numWeights = 0;
-  bool areWeightsBound = false;
+  /// The last so many inputs stay bound, and are bound anew where their values were lost and made again.
+  std::vector<const runtime::Buffer *> weights;
   uint16_t device = 0;
   /// It may take longer than handing it to a thread does.
   bool isLong = false;

@@ -35,8 +35,11 @@ public:
   std::vector<std::pair<std::string, std::shared_ptr<Generator>>> generators() const;
   /// Values of parameters and buffers by those names.
   NamedTensors state() const;
-  /// Takes all values. Refuses what is missing, superfluous or of another type, and then
-  /// changes nothing.
+  /// The same, whatever came of the runs that make them (Parameter::latest).
+  NamedTensors latestState() const;
+  /// Takes all values, on the devices on which the ones before lie; where such a device is lost, on that of new tensors.
+  /// Refuses what is missing, superfluous or of another type, and then changes nothing. Looks at no value before, so
+  /// that a step that failed is no obstacle.
   void load(const NamedTensors &state, Place where = Place::current());
   /// As a safetensors file.
   void save(const std::string &path, Place where = Place::current()) const;

@@ -37,6 +37,9 @@ public:
   void load(const std::string &path, Place where = Place::current());
 
 private:
+  /// And the generators.
+  NamedTensors joined(const NamedTensors &model, const NamedTensors &optimizer) const;
+
   Module trained;
   optim::Optimizer steps;
 };

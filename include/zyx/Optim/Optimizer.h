@@ -99,7 +99,7 @@ public:
 
   /// Of all groups, in order.
   const Parameters &parameters() const { return all; }
-  /// Steps so far, without those that failed and could go back (TrainStepOptions::givesUp).
+  /// Steps so far, without those that failed.
   int64_t steps(Place where = Place::current()) const { return progress.get(where).step; }
   /// Of the next steps. Another one is not another program.
   double learningRate(size_t group = 0, Place where = Place::current()) const;
@@ -117,6 +117,8 @@ public:
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
   /// "<parameter>.<what>". What is restored goes on bit for bit.
   NamedTensors state(Place where = Place::current()) const;
+  /// The same, whatever came of the runs that make it.
+  NamedTensors latestState(Place where = Place::current()) const;
   /// Refuses what is missing, superfluous or of another type, and then changes nothing.
   void restore(const NamedTensors &state, Place where = Place::current());
 
@@ -137,6 +139,7 @@ private:
   using Numbers = std::vector<std::map<std::pair<DType, std::string>, std::vector<Tensor>>>;
   /// Leaves for the step behind that one.
   Numbers numbers(const Progress &progress, const Place &where) const;
+  NamedTensors stateOf(const Progress &progress, const Place &where) const;
   size_t expectGroup(size_t group, const Place &where) const;
   size_t numStates() const;
   /// The next values of all parameters; the state in `next` becomes the next one.

@@ -17,7 +17,7 @@ struct TrainStepOptions {
   Parameters buffers = {};
   /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next ones
   /// take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
-  /// elsewhere, too, keeps its value. A step that fails in flight, or in its middle, leaves neither old nor new values:
+  /// elsewhere, too, keeps its value. A step that fails after it began leaves neither old nor new values:
   /// reading them throws, and Module::load and Optimizer::restore begin again from a file.
   bool givesUp = false;
 };
@@ -39,8 +39,8 @@ public:
 
   /// Takes one step, and returns what the loss returned, of the parameters before it. After a failure nothing has
   /// changed. One in flight shows where anything that the step or a later one made is read, or else in the next call;
-  /// then parameters, buffers and optimizer are those of the last step that was good. With `givesUp` they are lost
-  /// where the run fails.
+  /// then parameters, buffers and optimizer are those of the last step that was good. With `givesUp` their values are
+  /// lost where the run had begun, and they say so when they are read.
   std::vector<Tensor> operator()(std::span<const Tensor> batch, Place where = Place::current()) const;
   std::vector<Tensor> operator()(const std::vector<Tensor> &batch, Place where = Place::current()) const {
     return (*this)(std::span<const Tensor>(batch), where);

@@ -24,6 +24,7 @@ public:
 private:
   template <typename T>
   friend class Revised;
+  friend class Parameter;
   friend class detail::State;
   struct Contents;
   enum class End { Open, Good, Failed };
@@ -36,6 +37,8 @@ private:
   bool isTold() const;
   /// Tells it.
   Status takeFailure() const;
+  /// The run makes this tensor, which is no parameter's value any more where it fails.
+  void replacesBy(const Tensor &next) const;
   /// Held while a Revised looks at its changes.
   static std::mutex &looking();
 

@@ -31,8 +31,9 @@ class Jit {
 public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
-  /// A call that is refused, or for which there is no memory, gives up nothing. Where its run fails, in flight or because
-  /// of what it waits for, neither a result nor what it took may be left, and reading either throws.
+  /// A call that is refused, for which there is no memory, or which fails before its run begins, because of what that
+  /// waits for, say, gives up nothing. Where the run fails later neither a result nor what it took is left, and reading
+  /// either throws.
   explicit Jit(Function function, JitOptions options = {});
 
   /// Computes the arguments, where they are not, and the results. All are of one context; without

@@ -33,6 +33,8 @@ public:
   const Tensor &value(Place where = Place::current()) const;
   const Tensor &operator*() const { return value(); }
   const Tensor *operator->() const { return &value(); }
+  /// What it was set to last, whatever came of the run that makes it: throws of no failure.
+  Tensor latest(Place where = Place::current()) const;
   /// Refuses a tensor of another type.
   void set(Tensor next, Place where = Place::current()) const;
   /// What a run makes that may be in flight.

@@ -5,6 +5,7 @@
 #include "../Tensor/TensorFixture.h"
 
 #include "zyx/Base/TempFolder.h"
+#include "zyx/Runtime/Simulation.h"
 
 using namespace zyx;
 using zyx::test::doubles;
@@ -128,6 +129,139 @@ TEST_P(TrainingTest, GeneratorsHaveNames) {
     }
   };
   EXPECT_THAT(refusal([] { Twice(); }), HasSubstr("there are two parameters or children of the name 'seeds'"));
+}
+
+namespace {
+
+/// A layer on a device that fails when it is told to.
+struct Trainee {
+  Trainee() { step(batch())[0].bytes(); }
+  /// Values, of which no run makes anything before the step.
+  static std::vector<Tensor> batch() {
+    std::vector<float> elements(64 * 160);
+    for (size_t i = 0; i < elements.size(); ++i)
+      elements[i] = std::sin(0.37f * static_cast<float>(i));
+    return {Tensor::from(elements, {64, 160})};
+  }
+
+  nn::Draws draws{1};
+  nn::Linear layer{160, 160, draws};
+  nn::Training training{layer, optim::adam({.learningRate = 0.01})};
+  optim::TrainStep step{training.optimizer(),
+                        [this](std::span<const Tensor> batch) {
+                          const Tensor y = layer(batch[0]).tanh();
+                          return std::vector{(y * y).mean()};
+                        },
+                        {.givesUp = true}};
+};
+
+/// Steps that fail, on a device of the context's.
+class LostStepTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+  void SetUp() override {
+    ASSERT_TRUE(folder.isOk());
+    trainee.emplace();
+    good = bytesOf(trainee->training);
+    trainee->training.save(path);
+  }
+  std::string loseStep() {
+    return refusal([&] {
+      trainee->step(Trainee::batch());
+      context.sync();
+    });
+  }
+
+  const Result<TempFolder> folder = TempFolder::create();
+  const std::string path = folder->file("training");
+  const std::unique_ptr<runtime::Simulation> simulation = *runtime::Simulation::create({.seed = 5});
+  const Context context{{.device = "cpu:1", .devices = {{"cpu:1", simulation->device()}}}};
+  const ContextScope scope{context};
+  std::optional<Trainee> trainee;
+  std::map<std::string, std::vector<std::byte>> good;
+};
+
+} // namespace
+
+TEST_F(LostStepTest, AFileBringsTheModelBack) {
+  Trainee twin;
+  trainee->layer.save(folder->file("layer"));
+  simulation->failWork(0, 1);
+  EXPECT_THAT(loseStep(), HasSubstr("the work was told to fail"));
+  // What was given up to the step is lost with it.
+  for (const std::string &text : {refusal([&] { trainee->layer.state().at("weight").bytes(); }),
+                                 refusal([&] { trainee->training.save(folder->file("lost")); }),
+                                 refusal([&] { trainee->step(Trainee::batch()); })}) {
+    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr("the work was told to fail"));
+  }
+  // The layer alone, then all that the next step depends on.
+  trainee->layer.load(folder->file("layer"));
+  EXPECT_EQ(trainee->layer.state().at("weight").bytes(), good.at("model.weight"));
+  trainee->training.load(path);
+  EXPECT_EQ(bytesOf(trainee->training), good);
+  trainee->step(Trainee::batch());
+  twin.step(Trainee::batch());
+  EXPECT_EQ(bytesOf(trainee->training), bytesOf(twin.training));
+}
+
+TEST_F(LostStepTest, AFileIsLoadedWhoeverKnowsOfTheFailure) {
+  for (const bool isLayer : {true, false}) {
+    simulation->failWork(0, 1);
+    trainee->step(Trainee::batch());
+    simulation->waitIdle();
+    // Nobody was told so far, and nobody looks at what was there.
+    if (isLayer)
+      trainee->layer.load(NamedTensors(
+          {{"weight", Tensor::zeros({160, 160})}, {"bias", Tensor::zeros({160})}}));
+    trainee->training.load(path);
+    EXPECT_EQ(bytesOf(trainee->training), good);
+    EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr("the work was told to fail"));
+    EXPECT_EQ(bytesOf(trainee->training), good);
+  }
+}
+
+TEST_F(LostStepTest, AFileBringsTheModelToAnotherDevice) {
+  simulation->loseDevice(0, 1);
+  EXPECT_THAT(loseStep(), HasSubstr("the device was lost"));
+  // New tensors would lie there, too.
+  EXPECT_THAT(refusal([&] { trainee->training.load(path); }), HasSubstr("the device was lost"));
+  const DeviceScope host("cpu");
+  trainee->training.load(path);
+  EXPECT_EQ(bytesOf(trainee->training), good);
+  for (const NamedParameter &named : trainee->layer.parameters())
+    EXPECT_EQ(named.parameter->device(), "cpu");
+  trainee->step(Trainee::batch())[0].bytes();
+  const ContextScope other(Context({.device = "cpu"}));
+  Trainee twin;
+  twin.training.load(path);
+  twin.step(Trainee::batch());
+  EXPECT_EQ(bytesOf(trainee->training), bytesOf(twin.training));
+}
+
+TEST_F(LostStepTest, AStepWhoseBatchFailsTakesNothing) {
+  Trainee twin;
+  const auto widened = [] {
+    const Tensor x = Trainee::batch()[0];
+    // Long enough to be in flight.
+    return (matmul(x, Tensor::eye(160)) + matmul(x, Tensor::zeros({160, 160}))).realize();
+  };
+  trainee->training.load(path);
+  widened().bytes();
+  simulation->hold();
+  simulation->failWork(0, 1);
+  const Tensor batch = widened();
+  trainee->step({batch});
+  EXPECT_EQ(trainee->training.optimizer().steps(), 2);
+  simulation->release();
+  EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr("the work was told to fail"));
+  // That was the batch's; the step has one of its own.
+  EXPECT_THAT(refusal([&] { trainee->training.optimizer().steps(); }), HasSubstr("the work was told to fail"));
+  EXPECT_EQ(trainee->training.optimizer().steps(), 1);
+  EXPECT_EQ(bytesOf(trainee->training), good);
+  trainee->step(Trainee::batch());
+  twin.step(Trainee::batch());
+  EXPECT_EQ(bytesOf(trainee->training), bytesOf(twin.training));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, TrainingTest, testing::Values("reference", "cpu"),

@@ -249,6 +249,64 @@ TEST_P(FailureTest, EverythingMayEndWithAStepInFlight) {
   }
 }
 
+TEST_P(FailureTest, ALossOfWhatWentBackIsRefused) {
+  Trainee trainee(GetParam());
+  trainee.step(0);
+  context.sync();
+  for (const bool isRead : {true, false}) {
+    SCOPED_TRACE(isRead);
+    simulation->hold();
+    simulation->failWork(0, 1);
+    trainee.step(1);
+    const Tensor held = *trainee.model.weight;
+    const int line = __LINE__ + 1;
+    const Tensor loss = (matmul(Model::batch(64, 7), held) + *trainee.model.bias).tanh().sum();
+    simulation->release();
+    simulation->waitIdle();
+    if (isRead)
+      EXPECT_THAT(refusal([&] { loss.bytes(); }), HasSubstr(undone));
+    else
+      EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr(undone));
+    EXPECT_EQ(trainee.optimizer.steps(), 1);
+    for (const std::string &text : {refusal([&] { gradient(loss, std::vector{*trainee.model.weight}); }),
+                                   refusal([&] { trainee.optimizer.minimize(loss); })}) {
+      EXPECT_THAT(text, HasSubstr("gradient: the target, f32[] of 'reduce add dims [0, 1]' from "));
+      EXPECT_THAT(text, HasSubstr("FailureTest.cpp:" + std::to_string(line) + ", depends on f32[160"));
+      EXPECT_THAT(text, HasSubstr(", whose value is not there any more; it is to be built anew"));
+      EXPECT_THAT(text, HasSubstr(undone));
+      EXPECT_THAT(text, HasSubstr("the work was told to fail"));
+    }
+    EXPECT_EQ(trainee.optimizer.steps(), 1);
+    // By itself it is an expression, where it is one.
+    const std::string bySource = refusal([&] { gradient((held * held).sum(), std::vector{held}); });
+    if (GetParam())
+      EXPECT_THAT(bySource, HasSubstr(undone));
+    else
+      EXPECT_EQ(bySource, "");
+    refusal([&] { context.sync(); });
+  }
+  trainee.step(1);
+  EXPECT_EQ(floats(*trainee.model.weight), Trainee::weightOf(after(2)));
+}
+
+TEST_P(FailureTest, TheSameLossMayBeTriedAgain) {
+  Trainee trainee(false);
+  trainee.step(0);
+  const Tensor loss = trainee.model.loss(std::vector{Model::batch(80, 1)})[0];
+  context.sync();
+  simulation->failWork(0, 1);
+  trainee.optimizer.minimize(loss, trainee.model.buffers);
+  EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr(undone));
+  EXPECT_EQ(trainee.optimizer.steps(), 1);
+  // Read, it tells once more, and then takes part in another step.
+  EXPECT_THAT(refusal([&] { loss.bytes(); }), HasSubstr(undone));
+  refusal([&] { trainee.model.seen->bytes(); });
+  trainee.optimizer.minimize(loss, trainee.model.buffers);
+  EXPECT_EQ(trainee.optimizer.steps(), 2);
+  if (!GetParam())
+    EXPECT_EQ(floats(*trainee.model.weight), Trainee::weightOf(after(2)));
+}
+
 TEST_P(FailureTest, WhatIsPutThereByHandStays) {
   Trainee trainee(GetParam());
   trainee.step(0);

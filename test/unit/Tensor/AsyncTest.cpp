@@ -117,6 +117,43 @@ TEST_F(AsyncTest, ResultsOfCapturedFunctionsThatFailedStayFailed) {
   EXPECT_THAT(floats(step({x})[0]), Each(4));
 }
 
+TEST_F(AsyncTest, WhatIsDetachedFailsWithTheRun) {
+  const Tensor y = squared(x + 1);
+  simulation->hold();
+  simulation->failWork(0, 1);
+  const Tensor leaf = y.detach();
+  EXPECT_TRUE(leaf.isRealized());
+  simulation->release();
+  EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr("the work was told to fail"));
+  EXPECT_FALSE(leaf.isRealized());
+  // It is no expression.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(refusal([&] { leaf.bytes(); }), HasSubstr("the run that began at"));
+  EXPECT_THAT(refusal([&] { gradient((leaf * leaf).sum(), std::vector{leaf}); }), HasSubstr("the work was told to fail"));
+  EXPECT_THAT(refusal([&] { y.bytes(); }), HasSubstr("the run that began at"));
+  EXPECT_THAT(floats(y.detach()), Each(4));
+}
+
+TEST_F(AsyncTest, WhatIsCapturedIsMadeAgain) {
+  for (const bool isRead : {true, false}) {
+    SCOPED_TRACE(isRead);
+    const Tensor w = squared(x + (isRead ? 1 : 2));
+    // Packed, so that the program keeps what it made of the weight.
+    const Jit step([&](std::span<const Tensor> a) { return std::vector{matmul(a[0], w) * (1.f / float(extent))}; });
+    simulation->hold();
+    simulation->failWork(0, 1);
+    w.realize();
+    const Tensor y = step({x})[0];
+    simulation->release();
+    EXPECT_THAT(refusal([&] { y.bytes(); }), HasSubstr("the run that began at"));
+    const auto look = [&] { isRead ? void(w.bytes()) : void(step({x})); };
+    EXPECT_THAT(refusal(look), HasSubstr("the work was told to fail"));
+    for (int i = 0; i < 2; ++i)
+      EXPECT_THAT(floats(step({x})[0]), Each(isRead ? 4 : 9));
+    EXPECT_EQ(step.numCaptures(), 1u);
+  }
+}
+
 TEST_F(AsyncTest, MemoryGoesWithTheRun) {
   floats(squared(x + 1));
   const uint64_t before = simulation->device()->pool()->usage().inUse;

@@ -187,10 +187,11 @@ TEST_F(CardsTest, AMoveThatFailsIsToldOnceAndDoneAgain) {
   EXPECT_THAT(refusal([&] { moved.bytes(); }), HasSubstr("cannot copy from device 'cuda' to device 'cuda:1'"));
   EXPECT_FALSE(moved.isRealized());
   EXPECT_THAT(floats(moved), ElementsAre(1, 2, 3));
-  // Of one that failed before anybody looked.
+  // Of one that fails before anybody looks, or behind that.
   const Tensor other = moved.detach().to("cuda");
   fake->failPeerCopy = 1;
-  EXPECT_THAT(refusal([&] { other.detach(); }), HasSubstr("cannot copy from device 'cuda:1' to device 'cuda'"));
+  EXPECT_THAT(refusal([&] { other.detach().bytes(); }), HasSubstr("cannot copy from device 'cuda:1' to device 'cuda'"));
+  refusal([&] { other.bytes(); });
   EXPECT_THAT(floats(other), ElementsAre(1, 2, 3));
   EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
 }
@@ -205,6 +206,45 @@ TEST_F(CardsTest, ValuesOfACardThatIsLeftSurviveTheOther) {
   EXPECT_THAT(floats(there), ElementsAre(1, 2, 3));
   EXPECT_THAT(refusal([&] { x.to("cuda:1").bytes(); }), HasSubstr("device 'cuda' is lost"));
   EXPECT_THAT(floats(there), ElementsAre(1, 2, 3));
+}
+
+TEST_F(CardsTest, WhatTheDriverDoesNotLaunchTakesNothing) {
+  fake->devices = 1;
+  ContextScope scope(Context({.device = "cuda"}));
+  fake->hasNoGraphs = true;
+  // Two kernels.
+  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1] * 3}; }, {.givenUp = {0}});
+  const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, 4.f, 5.f});
+  // The first command, then a later one.
+  fake->failLaunch = 1;
+  EXPECT_THAT(refusal([&] { step({x, y}); }), HasSubstr("launch kernel"));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2));
+  fake->failLaunch = 2;
+  EXPECT_THAT(refusal([&] { step({x, y}); }), HasSubstr("launch kernel"));
+  EXPECT_FALSE(x.isRealized());
+  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr(", which failed"));
+}
+
+TEST_F(CardsTest, WithoutMemoryNothingIsTaken) {
+  fake->devices = 1;
+  ContextScope scope(Context({.device = "cuda"}));
+  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, (a[0] + a[1].sum()).cast(DType::F64)}; },
+                 {.givenUp = {0}});
+  const Tensor y = Tensor::from({3.f, 4.f});
+  Tensor x = Tensor::from({1.f, 2.f});
+  step({x, y})[1].bytes();
+  x = Tensor::from({1.f, 2.f});
+  fake->room = fake->allocations;
+  int refused = 0;
+  for (; refused < 100; ++refused) {
+    if (refusal([&] { step({x, y}); }).empty())
+      break;
+    EXPECT_THAT(floats(x), ElementsAre(1, 2)) << refused;
+    ++fake->room;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 100);
+  EXPECT_FALSE(x.isRealized());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DevicesTest,

@@ -211,3 +211,97 @@ TEST_F(GivenUpInFlightTest, ARunThatFailsLeavesNeither) {
   // The next one is not hurt.
   EXPECT_THAT(floats(step({Tensor::ones({extent, extent}).detach()})[0]), Each(2));
 }
+
+TEST_F(GivenUpInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
+  const Jit::Function function = [](Arguments a) {
+    return std::vector{matmul(a[1], a[0]) * (1.f / float(extent)) + a[0]};
+  };
+  const Jit makes(squared), reads([&](Arguments a) { return std::vector{squared(a)[0] + 1}; });
+  // One program has one run in flight.
+  std::vector<Jit> steps;
+  const Tensor y = Tensor::ones({extent, extent}).detach();
+  for (int i = 0; i < 3; ++i)
+    steps.emplace_back(function, JitOptions{.givenUp = {0}})({Tensor::ones({extent, extent}).detach(), y})[0].bytes();
+  for (const Jit &call : {makes, reads})
+    call({y})[0].bytes();
+  for (const size_t count : {1, 2, 3}) {
+    SCOPED_TRACE(count);
+    const uint64_t before = simulation->device()->pool()->usage().inUse;
+    simulation->hold();
+    simulation->failWork(0, 1);
+    // What the first step waits for fails.
+    std::vector<Tensor> results = {makes({y})[0]};
+    results.push_back(steps[0]({x, results[0]})[0]);
+    for (size_t i = 1; i < count; ++i)
+      results.push_back(steps[i]({results.back(), y})[0]);
+    results.push_back(reads({results.back()})[0]);
+    EXPECT_FALSE(x.isRealized());
+    simulation->release();
+    simulation->waitIdle();
+    for (const Tensor &result : results) {
+      const std::string text = refusal([&] { result.bytes(); });
+      EXPECT_THAT(text, testing::AnyOf(HasSubstr("the run that began at"), HasSubstr("was given up to the call at")));
+      EXPECT_THAT(text, HasSubstr("the work was told to fail"));
+      EXPECT_FALSE(result.isRealized());
+    }
+    EXPECT_THAT(floats(x), Each(1));
+    EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr("the work was told to fail"));
+    results.clear();
+    EXPECT_EQ(simulation->device()->pool()->usage().inUse, before);
+  }
+  // It may be given up again.
+  EXPECT_THAT(floats(steps[0]({x, y})[0]), Each(2));
+  EXPECT_FALSE(x.isRealized());
+}
+
+TEST_F(GivenUpInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
+  const Jit first(squared, {.givenUp = {0}}), second(squared, {.givenUp = {0}});
+  for (const Jit &step : {first, second})
+    step({Tensor::ones({extent, extent}).detach()})[0].bytes();
+  simulation->failWork(0, 1);
+  simulation->hold();
+  const Tensor y = first({x})[0], z = second({y})[0];
+  simulation->release();
+  EXPECT_THAT(refusal([&] { z.bytes(); }), HasSubstr("the run that began at"));
+  for (const Tensor &lost : {x, y}) {
+    const std::string text = refusal([&] { lost.bytes(); });
+    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr(", which failed"));
+    EXPECT_THAT(text, HasSubstr("the work was told to fail"));
+    EXPECT_THAT(refusal([&] { gradient((lost * lost).sum(), std::vector{x}); }), HasSubstr("the work was told to fail"));
+  }
+}
+
+TEST_F(GivenUpInFlightTest, WhereMemoryEndsNothingIsLost) {
+  const Jit step(squared, {.givenUp = {0}});
+  const Jit wide([&](Arguments a) { return std::vector{squared(a)[0].cast(DType::F64), a[0] + 1}; }, {.givenUp = {0}});
+  step({Tensor::ones({extent, extent}).detach()})[0].bytes();
+  for (const Jit &call : {step, wide})
+    for (uint64_t every : {1, 2, 3}) {
+      simulation->failAllocations(0, every);
+      const std::string text = refusal([&] { call({x})[0].bytes(); });
+      simulation->failAllocations(0, 0);
+      if (text.empty())
+        x = Tensor::ones({extent, extent}).detach();
+      EXPECT_THAT(floats(x), Each(1)) << every << ": " << text;
+    }
+  EXPECT_THAT(floats(step({x})[0]), Each(2));
+}
+
+TEST_F(GivenUpInFlightTest, RefusalsTakeNothing) {
+  const Jit step(squared, {.givenUp = {0}});
+  const Tensor flat = Tensor::ones({3, 5}).detach();
+  EXPECT_THAT(refusal([&] { step({flat}); }), HasSubstr("matmul"));
+  EXPECT_THAT(floats(flat), Each(1));
+  // A compiler that is not there.
+  setenv("ZYX_COMPILER", "/nowhere/libcompiler.so", 1);
+  {
+    const ContextScope own(Context({.device = "cpu:1", .cacheFolder = "", .devices = {{"cpu:1", simulation->device()}}}));
+    const Tensor given = Tensor::from(std::vector<float>(extent * extent, 1), {extent, extent});
+    EXPECT_THAT(refusal([&] { step({given}); }), HasSubstr("/nowhere/libcompiler.so"));
+    EXPECT_THAT(floats(given), Each(1));
+    setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+    EXPECT_THAT(floats(step({given})[0]), Each(2));
+  }
+  EXPECT_THAT(floats(step({x})[0]), Each(2));
+}
