@@ -1,6 +1,7 @@
 """The list of all workloads."""
 from . import models
 from .attention import attention, attention_backward
+from .order import embedding_gradient, scan, sort
 from .products import conv, gemm
 from .rows import cross_entropy, cross_entropy_backward, pointwise, rowwise, softmax_backward
 
@@ -58,5 +59,12 @@ def workloads():
     all["cross-entropy-backward-bf16-16384x50304"] = cross_entropy_backward(16384, 50304, "bf16")
     for dtype in ("f32", "bf16"):
         all[f"softmax-backward-{dtype}"] = softmax_backward(shape, dtype)
+    all["scan-f32-8192x8192"] = scan((8192, 8192), 1)
+    all["scan-columns-f32-8192x8192"] = scan((8192, 8192), 0)
+    all["scan-f32-16x1048576"] = scan((16, 1 << 20), 1)
+    for dtype in ("f32", "bf16"):
+        all[f"sort-{dtype}-128x50257"] = sort((128, 50257), dtype)
+    all["sort-f32-8192x1024"] = sort((8192, 1024))
+    all["embedding-gradient-f32-8192x50257x768"] = embedding_gradient(8192, 50257, 768)
     all.update(models.workloads())
     return all

@@ -54,7 +54,12 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
 void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
-  passes.addPass(createConvertGraphToKernelPass());
+  ConvertGraphToKernelPassOptions machine;
+  if (options.optimise && options.target.isGpu()) {
+    machine.threads = options.target.cores * options.target.threadsPerCore;
+    machine.sharedBytes = options.target.sharedBytes;
+  }
+  passes.addPass(createConvertGraphToKernelPass(machine));
   if (options.optimise) {
     passes.addPass(kernel::createMergeIdenticalPass());
     passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());

@@ -105,6 +105,22 @@ static void addScanForms(std::vector<Case> &cases) {
                          b.scan(ReduceKind::Add, b.splat(DType::I32, {7, 3}, 2), 0),
                          b.permute(b.scan(ReduceKind::Max, x, 1), {2, 1, 0})};
                    }});
+  // Of a GPU's workgroups: several rounds, the last one not whole, few columns and more than a warp's.
+  cases.push_back({"scan.long", [](Builder &b) {
+                     std::vector<NodeId> outputs;
+                     const NodeId row = b.x(DType::F32, {2, 5000}), whole = b.x(DType::I32, {4096});
+                     const NodeId few = b.x(DType::F16, {2, 700, 5}), more = b.x(DType::BF16, {3, 300, 40});
+                     const NodeId hurt = hurtingRows(b, DType::F32, {3, 1000});
+                     for (const bool exclusive : {false, true})
+                       for (const bool reverse : {false, true}) {
+                         outputs.push_back(b.scan(ReduceKind::Add, row, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Add, whole, 0, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Add, few, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Max, more, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Min, hurt, 1, exclusive, reverse));
+                       }
+                     return outputs;
+                   }});
   cases.push_back({"scan.computed", [](Builder &b) {
                      // Between producers and consumers; used twice, and of one another.
                      const NodeId x = b.x(DType::F32, {17, 33});
@@ -163,6 +179,18 @@ static void addSortForms(std::vector<Case> &cases) {
                        return std::vector<NodeId>{b.sort(SortKind::Values, x, 1),
                                                   b.sort(SortKind::Indices, x, 1, true)};
                      }});
+}
+
+/// Rows longer than what a workgroup of a GPU sorts in its memory: of hurting values, and of many equal ones.
+static void addLongSorts(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::U8, DType::BF16, DType::F32, DType::I64, DType::F64})
+    for (SortKind kind : {SortKind::Values, SortKind::Indices})
+      cases.push_back({named("sort.long", toString(kind), dtype), [=](Builder &b) {
+                         const NodeId x = hurtingRows(b, dtype, {2, 9001});
+                         const NodeId few = b.cast(b.input(integers(DType::I32, {5000, 2}, 0, 3, b.random)), dtype);
+                         return std::vector<NodeId>{b.sort(kind, x, 1), b.sort(kind, x, 1, true),
+                                                    b.sort(kind, few, 0), b.sort(kind, few, 0, true)};
+                       }});
 }
 
 /// The k largest of each row, with their places: the beginning of a sort.
@@ -241,6 +269,18 @@ static void addScatterForms(std::vector<Case> &cases) {
                                                           b.splat(DType::I32, {16}, 0), at,
                                                           b.splat(DType::I32, {1000}, 1), 0)};
                    }});
+  // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads.
+  for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})
+    cases.push_back({named("scatter.long", toString(kind), DType::I32), [=](Builder &b) {
+                       const auto scatter = [&](const Shape &shape, int64_t dim, int64_t count, const Shape &update) {
+                         const NodeId at = b.input(
+                             integers(DType::I64, {count}, -3, shape[static_cast<size_t>(dim)] + 2, b.random));
+                         return b.scatter(kind, b.x(DType::I32, shape), at, b.x(DType::I32, update), dim);
+                       };
+                       return std::vector<NodeId>{scatter({16}, 0, 20000, {20000}), scatter({70000}, 0, 5000, {5000}),
+                                                  scatter({3, 200, 7}, 1, 300, {3, 300, 7}),
+                                                  scatter({500, 300}, 0, 4100, {4100, 300})};
+                     }});
   cases.push_back({"scatter.inverse-permutation", [](Builder &b) {
                      // Puts what a sort moved back where it was.
                      const NodeId x = b.x(DType::F32, {100});
@@ -343,6 +383,7 @@ void addOrderCases(std::vector<Case> &cases) {
   }
   addScanForms(cases);
   addSortForms(cases);
+  addLongSorts(cases);
   addTopK(cases);
   addScatterForms(cases);
   addPaddedForms(cases);

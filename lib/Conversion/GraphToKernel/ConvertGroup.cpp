@@ -414,9 +414,9 @@ ConvertedGroup Emitter::emit(StringRef name) {
   return result;
 }
 
-FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder) {
+FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder, const Workgroups &machine) {
   if (Operation *op = findOrderOp(group))
-    return convertOrderGroup(group, op, name, builder);
+    return convertOrderGroup(group, op, name, builder, machine);
   OwningOpRef<GroupOp> copy;
   std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy);
   if (!axes)

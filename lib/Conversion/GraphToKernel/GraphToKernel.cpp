@@ -28,8 +28,8 @@ namespace {
 /// Builds the plan of one function.
 class Planner {
 public:
-  Planner(func::FuncOp entry, SymbolTable &symbols)
-      : entry(entry), symbols(symbols), builder(entry.getContext()) {}
+  Planner(func::FuncOp entry, SymbolTable &symbols, Workgroups machine)
+      : entry(entry), symbols(symbols), machine(machine), builder(entry.getContext()) {}
 
   LogicalResult plan();
 
@@ -48,6 +48,7 @@ private:
 
   func::FuncOp entry;
   SymbolTable &symbols;
+  Workgroups machine;
   OpBuilder builder;
   SmallVector<ParameterOp> parameters;
   DenseMap<Value, Value> buffers;
@@ -56,6 +57,8 @@ private:
 
 struct ConvertGraphToKernelPass
     : public zyx::impl::ConvertGraphToKernelPassBase<ConvertGraphToKernelPass> {
+  using ConvertGraphToKernelPassBase::ConvertGraphToKernelPassBase;
+
   void runOnOperation() override;
 };
 
@@ -188,7 +191,7 @@ LogicalResult Planner::launch(GroupOp group) {
   OpBuilder::InsertionGuard guard(builder);
   std::string name = (entry.getName() + "_" + Twine(numKernels++)).str();
   OpBuilder kernelBuilder(entry);
-  FailureOr<ConvertedGroup> converted = convertGroup(group, name, kernelBuilder);
+  FailureOr<ConvertedGroup> converted = convertGroup(group, name, kernelBuilder, machine);
   if (failed(converted))
     return failure();
   symbols.insert(converted->kernel);
@@ -339,7 +342,7 @@ void ConvertGraphToKernelPass::runOnOperation() {
     }
     if (failed(graph::ir::requireNumbers(entry)))
       return signalPassFailure();
-    if (failed(Planner(entry, symbols).plan()))
+    if (failed(Planner(entry, symbols, {threads, sharedBytes}).plan()))
       return signalPassFailure();
   }
 }

@@ -14,9 +14,10 @@ mlir::Operation *findOrderOp(graph::ir::GroupOp group);
 
 /// The kernel of a group with such an op, which must be its only computing op. It walks rows
 /// element by element in the lowered form: the order of elements is its meaning, which tiles do not
-/// have.
+/// have. A row is a program's, or a workgroup's of the machine.
 mlir::FailureOr<ConvertedGroup> convertOrderGroup(graph::ir::GroupOp group, mlir::Operation *op,
-                                                  llvm::StringRef name, mlir::OpBuilder &builder);
+                                                  llvm::StringRef name, mlir::OpBuilder &builder,
+                                                  const Workgroups &machine);
 
 } // namespace zyx::lowering
 

@@ -193,6 +193,23 @@ void moveCode(FuncOp func, ValueRange given, LLVM::LLVMFuncOp body, Value begin,
     lowerGrid(grid, begin, end, step);
 }
 
+/// Whether what the kernel reads of a buffer may be what it wrote there.
+bool isReadAndWritten(Value buffer) {
+  bool isRead = false, isWritten = false;
+  SmallVector<Value> places{buffer};
+  while (!places.empty())
+    for (OpOperand &use : places.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<ViewOp, SubviewOp>(user))
+        places.push_back(user->getResult(0));
+      else if (auto store = dyn_cast<StoreOp>(user))
+        isWritten |= use.get() == store.getView();
+      else
+        isRead = true;
+    }
+  return isRead && isWritten;
+}
+
 } // namespace
 
 FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
@@ -264,7 +281,9 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     Value argument = start->getArgument(i);
     if (isa<BufferType>(type)) {
-      made.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+      // Else LLVM takes it that nobody writes there at a barrier, which is not told where it is.
+      if (groupThreads == 1 || !isReadAndWritten(func.getBody().getArgument(i)))
+        made.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
       made.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(gpuBufferAlignment));
       argument = LLVM::AddrSpaceCastOp::create(builder, loc, generic, argument);
     } else if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() < 64) {

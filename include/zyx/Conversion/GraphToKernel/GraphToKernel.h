@@ -23,10 +23,18 @@ struct ConvertedGroup {
   uint64_t flops = 0;
 };
 
-/// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Fails
-/// with an error at the op that a kernel cannot compute.
+/// What the machine has of threads that share memory: none, where programs are threads of their own.
+struct Workgroups {
+  /// How many threads keep it busy.
+  int64_t threads = 0;
+  /// What those of a workgroup may share.
+  int64_t sharedBytes = 0;
+};
+
+/// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters
+/// are walked by workgroups, where the machine has them. Fails with an error at the op that a kernel cannot compute.
 mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::StringRef name,
-                                             mlir::OpBuilder &builder);
+                                             mlir::OpBuilder &builder, const Workgroups &machine = {});
 
 } // namespace zyx
 

@@ -96,6 +96,11 @@ LogicalResult verifyLowered(Operation *op) {
   return success();
 }
 
+bool tellsThreadsApart(FuncOp func) {
+  return func.walk([](IdOp id) { return id.getKind() == IdKind::Thread ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
 struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
   using VerifyFormPassBase::VerifyFormPassBase;
 
@@ -109,7 +114,10 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](FuncOp func) {
-      auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine : verifyOfForm;
+      // Rows in an order that workgroups walk are in the lowered form from the start.
+      auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine
+                    : form == "tiled" && tellsThreadsApart(func) ? verifyLowered
+                                                                 : verifyOfForm;
       return func.walk([&](Operation *op) {
         return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance();
       });
