@@ -32,13 +32,15 @@ Operand OrderEmitter::getOperand(Value value, ArrayRef<int64_t> shape) {
           {}};
 }
 
-Value OrderEmitter::loadAt(Value view, Value at) {
+Value OrderEmitter::loadAt(Value view, Value at, int64_t lanes) {
   Type element = cast<kernel::ViewType>(view.getType()).getElementType();
+  if (lanes != 1)
+    element = VectorType::get(lanes, element);
   return kernel::LoadOp::create(builder, loc, element, view, at, Value(), Value(), ArrayAttr(),
                                 DenseBoolArrayAttr());
 }
 
-Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at) {
+Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lanes) {
   if (operand.splat)
     return arith::ConstantOp::create(builder, loc, operand.splat);
   Values indices(at);
@@ -58,7 +60,7 @@ Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at) {
     for (auto [i, stride] : llvm::zip_equal(indices, block.getStrides()))
       place = add(place, multiply(i, *kernel::BlockAttr::constant(stride)));
   }
-  return loadAt(operand.view, place);
+  return loadAt(operand.view, place, lanes);
 }
 
 void OrderEmitter::store(Value value, Value view, Value at) {

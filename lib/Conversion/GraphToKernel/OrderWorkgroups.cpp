@@ -9,6 +9,7 @@
 
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -40,17 +41,20 @@ struct ScanShape {
   int64_t round() const { return segments * items; }
 };
 
-/// Threads merge runs in shared memory until they have a tile, and tiles in memory.
+/// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An odd
+/// number of them lies in other banks for each thread.
 struct SortShape {
-  int64_t tile, threads;
+  static constexpr int64_t items = 7;
+  int64_t threads, tile;
 
-  SortShape(const Rows &rows, int64_t keyBytes, int64_t sharedBytes) {
-    constexpr int64_t longestTile = 4096, longRow = 2048;
-    // Two workgroups share a multiprocessor; keys and indices lie there twice.
-    tile = std::min(longestTile, ceilPower(rows.extent));
-    while (tile > warp && 2 * tile * (keyBytes + 4) > sharedBytes / 2)
-      tile /= 2;
-    threads = std::clamp<int64_t>(ceilPower(rows.extent), warp, rows.extent > longRow ? 1024 : 256);
+  SortShape(const Rows &rows, int64_t wordBytes, int64_t sharedBytes) {
+    constexpr int64_t mostThreads = 1024;
+    threads = std::min(mostThreads, divideCeil(rows.extent, items));
+    // What is no power of two is no part of a longer row. Two workgroups share a multiprocessor.
+    threads = threads < mostThreads / 2 ? llvm::alignTo(threads, warp) : ceilPower(threads);
+    while (2 * threads * items * wordBytes > sharedBytes / 2)
+      threads = ceilPower(threads) / 2;
+    tile = threads * items;
   }
   bool isOneTile(const Rows &rows) const { return rows.extent <= tile; }
 };
@@ -86,14 +90,22 @@ private:
   SmallVector<TensorType> getScratch(SortOp sort) override;
   void explain(StringRef name) override;
 
-  /// The runs of `width` in the first `count` elements from `from` on become runs of twice that length, from `to` on. Each
-  /// element finds by bisection how many of the neighbouring run stand before it.
-  struct Runs {
-    Value keys, indices, from, to, count;
+  /// Elements of a row as numbers that are sorted upwards: of up to 32 bits with their places behind them, which differ, in
+  /// one word, of 64 bits with those in `places`.
+  struct Words {
+    Value words, places;
+    /// Where the first one is, and how far behind it merged ones go, or come from.
+    Value base;
+    int64_t half;
+    bool isShared;
   };
-  void mergeRuns(SortOp sort, Runs runs, Value width, Value numSteps);
-  /// Merges from one half of `keys` and `indices`, of `half` elements each, to the other. Returns where the last one went.
-  Value mergeAll(SortOp sort, Value keys, Value indices, Value base, Value count, int64_t half, int64_t width, int64_t end);
+  Value encode(SortOp sort, Value element);
+  Words shareWords(SortOp sort, int64_t tile);
+  void sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to);
+  /// Merges neighbouring runs of `width` blocks of a thread's items, in the first `count` elements.
+  void mergeRuns(const Words &all, Value from, Value to, Value count, Value width, Value numSteps);
+  /// Merges all runs of `first` blocks of the `numBlocks`. Returns where the last one went.
+  Value mergeAll(const Words &all, Value count, int64_t first, int64_t numBlocks);
 
   Value share(int64_t numElements, Type element) {
     return kernel::AllocOp::create(builder, loc, kernel::ViewType::get({numElements}, element, kernel::Space::Shared));
@@ -116,11 +128,9 @@ private:
   Value constant(TypedAttr value) { return arith::ConstantOp::create(builder, loc, value); }
   Value word(int64_t value) { return constant(builder.getI32IntegerAttr(static_cast<int32_t>(value))); }
   Value toWord(Value number) { return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number); }
-  /// Bools are kept as bytes.
-  Type getKey(SortOp sort) {
-    Type element = getElement(sort.getX());
-    return element.isInteger(1) ? builder.getI8Type() : element;
-  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) { return arith::CmpIOp::create(builder, loc, predicate, a, b); }
+  static bool isPacked(SortOp sort) { return getElement(sort.getX()).getIntOrFloatBitWidth() <= 32; }
+  static int64_t wordBytes(SortOp sort) { return isPacked(sort) ? 8 : 12; }
 
   const Workgroups &machine;
   Value thread;
@@ -133,6 +143,18 @@ private:
 // Scan
 //===----------------------------------------------------------------------===//
 
+/// Elements of 16 bytes, where rows begin at such and threads have whole ones; else 1.
+static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand &x, Type stored) {
+  const int64_t lanes = 128 / std::max(8u, stored.getIntOrFloatBitWidth());
+  if (rows.inner != 1 || x.splat || stored.isInteger(1) || shape.items % lanes != 0 || rows.extent % lanes != 0 ||
+      !x.map.isSingleBlock())
+    return 1;
+  kernel::BlockAttr block = x.map.front();
+  auto isWhole = [&](AffineExpr entry) { return *kernel::BlockAttr::constant(entry) % lanes == 0; };
+  const bool isDense = kernel::BlockAttr::constant(block.getStrides()[1]) == 1;
+  return isDense && isWhole(block.getOffset()) && isWhole(block.getStrides()[0]) ? lanes : 1;
+}
+
 /// A round's elements are combined by threads, their results by all, in steps of twice the distance, and what all rounds
 /// before have is carried.
 void WorkgroupOrder::emitScan(ScanOp scan) {
@@ -144,24 +166,32 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
   Value neutral = constant(getIdentity(types.kind, types.carried, /*exclusive=*/false));
   Value first = constant(getIdentity(types.kind, types.carried, scan.getExclusive()));
   Value shared = share(2 * threads, types.carried);
-  Value lane = remainder(thread, shape.columns), segment = quotient(thread, shape.columns);
-  Value column = add(at[1], lane), last = index(rows.extent - 1);
+  Value strip = remainder(thread, shape.columns), segment = quotient(thread, shape.columns);
+  // What is known to be 0 does not hide that vectors lie on multiples of 16 bytes.
+  Value column = rows.inner == 1 ? index(0) : add(at[1], strip);
   const bool hasColumns = rows.inner % shape.columns == 0, hasRounds = rows.extent % shape.round() == 0;
   Value isColumn = hasColumns ? Value() : isLess(column, index(rows.inner));
   Value someColumn = hasColumns ? column : smaller(column, index(rows.inner - 1));
-  auto place = [&](Value j) { return scan.getReverse() ? subtract(last, j) : j; };
+  // Along rows that lie one element behind the other, whole vectors are read and written.
+  const int64_t lanes = getLanes(rows, shape, x, types.stored), end = rows.extent - lanes;
+  auto place = [&](Value j) { return scan.getReverse() ? subtract(index(end), j) : j; };
+  auto turn = [&](int64_t lane) { return scan.getReverse() ? lanes - 1 - lane : lane; };
 
   loop(index(0), index(rows.extent), index(shape.round()), first, [&](Value begin, ValueRange carried) -> Values {
     Value from = add(begin, multiply(segment, shape.items));
     Values elements;
     Value sum;
-    for (int64_t item = 0; item < shape.items; ++item) {
-      Value j = add(from, index(item));
-      Value element = types.widen(builder, loc, load(x, {at[0], place(hasRounds ? j : smaller(j, last)), someColumn}));
-      if (!hasRounds)
-        element = choose(isLess(j, index(rows.extent)), element, neutral);
-      elements.push_back(element);
-      sum = sum ? combine(types.kind, sum, element) : element;
+    for (int64_t item = 0; item < shape.items; item += lanes) {
+      Value j = add(from, index(item)), exists = hasRounds ? Value() : isLess(j, index(rows.extent));
+      Value read = load(x, {at[0], place(hasRounds ? j : smaller(j, index(end))), someColumn}, lanes);
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        Value element = lanes == 1 ? read : vector::ExtractOp::create(builder, loc, read, turn(lane)).getResult();
+        element = types.widen(builder, loc, element);
+        if (exists)
+          element = choose(exists, element, neutral);
+        elements.push_back(element);
+        sum = sum ? combine(types.kind, sum, element) : element;
+      }
     }
     int64_t half = 0;
     auto slot = [&](Value of) { return add(of, index(half * threads)); };
@@ -176,17 +206,25 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
     }
     Value others = loadAt(shared, slot(larger(subtract(thread, index(shape.columns)), index(0))));
     Value running = combine(types.kind, carried[0], choose(isLess(segment, index(1)), neutral, others));
-    Value whole = loadAt(shared, slot(add(lane, index((shape.segments - 1) * shape.columns))));
-    for (auto [item, element] : llvm::enumerate(elements)) {
-      Value next = combine(types.kind, running, element), j = add(from, index(static_cast<int64_t>(item)));
-      Value given = types.round(builder, loc, scan.getExclusive() ? running : next);
-      auto give = [&] { store(given, out, linear(rows, at[0], place(j), column)); };
+    Value whole = loadAt(shared, slot(add(strip, index((shape.segments - 1) * shape.columns))));
+    for (int64_t item = 0; item < shape.items; item += lanes) {
+      Values given(lanes);
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        Value next = combine(types.kind, running, elements[item + lane]);
+        given[turn(lane)] = types.round(builder, loc, scan.getExclusive() ? running : next);
+        running = next;
+      }
+      Value j = add(from, index(item)), target = linear(rows, at[0], place(j), column);
+      auto give = [&] {
+        Value all = lanes == 1 ? given[0]
+                               : vector::FromElementsOp::create(builder, loc, VectorType::get(lanes, types.stored), given).getResult();
+        store(all, out, target);
+      };
       Value exists = hasRounds ? Value() : isLess(j, index(rows.extent));
       if (Value condition = exists && isColumn ? both(exists, isColumn) : exists ? exists : isColumn)
         when(condition, give);
       else
         give();
-      running = next;
     }
     meet();
     return {combine(types.kind, carried[0], whole)};
@@ -199,97 +237,189 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
 
 SmallVector<TensorType> WorkgroupOrder::getScratch(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
-  const int64_t keyBytes = getKey(sort).getIntOrFloatBitWidth() / 8;
-  if (SortShape(rows, keyBytes, machine.sharedBytes).isOneTile(rows))
+  if (SortShape(rows, wordBytes(sort), machine.sharedBytes).isOneTile(rows))
     return {};
   const int64_t numElements = 2 * rows.outer * rows.extent * rows.inner;
-  return {{*toDType(getKey(sort)), {numElements}}, {DType::I32, {numElements}}};
+  SmallVector<TensorType> result{{DType::I64, {numElements}}};
+  if (!isPacked(sort))
+    result.push_back({DType::I32, {numElements}});
+  return result;
 }
 
-void WorkgroupOrder::mergeRuns(SortOp sort, Runs runs, Value width, Value numSteps) {
-  Value one = index(1), pair = add(width, width), mask = subtract(pair, one), last = subtract(runs.count, one);
-  forOwn(runs.count, [&](Value p) {
-    Value key = loadAt(runs.keys, add(runs.from, p)), number = loadAt(runs.indices, add(runs.from, p));
-    Value within = both(p, mask), start = subtract(p, within);
-    Value isLeft = isLess(within, width);
-    Value other = smaller(add(start, choose(isLeft, width, index(0))), runs.count);
-    Value end = smaller(add(other, width), runs.count);
-    Values bounds = loop(index(0), numSteps, one, {other, end}, [&](Value, ValueRange bound) -> Values {
-      Value low = bound[0], high = bound[1];
-      Value middle = arith::ShRUIOp::create(builder, loc, add(low, high), one);
-      Value there = loadAt(runs.keys, add(runs.from, smaller(middle, last)));
+/// A number that is smaller where the element stands before, and the same where elements compare equal: both zeros do, and
+/// NaN, which is last in either direction.
+Value WorkgroupOrder::encode(SortOp sort, Value element) {
+  Type type = element.getType();
+  const unsigned width = type.getIntOrFloatBitWidth();
+  Type bitsType = builder.getIntegerType(width), wordType = builder.getI64Type();
+  auto bits = [&](const APInt &value) { return constant(IntegerAttr::get(bitsType, value)); };
+  Value sign = bits(APInt::getSignMask(width)), ones = bits(APInt::getAllOnes(width));
+  Value number = element;
+  if (isa<FloatType>(type)) {
+    Value zero = constant(FloatAttr::get(type, 0.0));
+    Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, element, zero);
+    number = arith::BitcastOp::create(builder, loc, bitsType, choose(isZero, zero, element));
+    // Of negative numbers all bits turn, of others the sign's alone.
+    Value isNegative = compare(arith::CmpIPredicate::slt, number, bits(APInt::getZero(width)));
+    number = arith::XOrIOp::create(builder, loc, number, choose(isNegative, ones, sign));
+  } else if (!sortsUnsigned(sort)) {
+    number = arith::XOrIOp::create(builder, loc, number, sign);
+  }
+  if (sort.getDescending())
+    number = arith::XOrIOp::create(builder, loc, number, ones);
+  if (isa<FloatType>(type))
+    number = choose(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, element, element), ones, number);
+  return width == 64 ? number : arith::ExtUIOp::create(builder, loc, wordType, number).getResult();
+}
+
+WorkgroupOrder::Words WorkgroupOrder::shareWords(SortOp sort, int64_t tile) {
+  Value words = share(2 * tile, builder.getI64Type());
+  return {words, isPacked(sort) ? Value() : share(2 * tile, builder.getI32Type()), index(0), tile, /*isShared=*/true};
+}
+
+/// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element of
+/// the tile stands what is last.
+void WorkgroupOrder::sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to) {
+  constexpr int64_t items = SortShape::items;
+  Rows rows(getShape(sort.getX()), sort.getDim());
+  Values words, places;
+  Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
+  for (int64_t item = 0; item < items; ++item) {
+    Value p = add(own, index(item)), j = smaller(add(start, p), index(rows.extent - 1));
+    Value word = encode(sort, load(x, {at[0], j, at[1]})), place = toWord(j);
+    if (isPacked(sort)) {
+      Value high = arith::ShLIOp::create(builder, loc, word, constant(builder.getI64IntegerAttr(32)));
+      word = arith::OrIOp::create(builder, loc, high, arith::ExtUIOp::create(builder, loc, builder.getI64Type(), place));
+    }
+    words.push_back(choose(isLess(p, count), word, none));
+    places.push_back(place);
+  }
+  for (int64_t round = 0; round < items; ++round)
+    for (int64_t item = round % 2; item + 1 < items; item += 2) {
+      Value &a = words[item], &b = words[item + 1], &placeA = places[item], &placeB = places[item + 1];
+      Value turns = compare(arith::CmpIPredicate::ult, b, a), first = choose(turns, b, a), second = choose(turns, a, b);
+      a = first, b = second;
+      if (to.places) {
+        Value firstPlace = choose(turns, placeB, placeA), secondPlace = choose(turns, placeA, placeB);
+        placeA = firstPlace, placeB = secondPlace;
+      }
+    }
+  for (int64_t item = 0; item < items; ++item) {
+    Value p = add(own, index(item));
+    store(words[item], to.words, p);
+    if (to.places)
+      store(places[item], to.places, p);
+  }
+}
+
+/// A thread merges a block of the result: how many of the left run's elements stand before it is found by bisection
+/// (Odeh, Green, Mwassi, Shmueli, Birk, "Merge Path: Parallel Merging Made Simple", IPDPS workshops 2012).
+void WorkgroupOrder::mergeRuns(const Words &all, Value from, Value to, Value count, Value width, Value numSteps) {
+  constexpr int64_t items = SortShape::items;
+  Value one = word(1), last = subtract(count, one), mask = subtract(add(width, width), one);
+  auto times = [&](Value blocks) -> Value { return arith::MulIOp::create(builder, loc, blocks, word(items)); };
+  auto at = [&](Value view, Value p) { return loadAt(view, add(from, toIndex(smaller(p, last)))); };
+  auto isBelow = [&](Value a, Value b) { return compare(arith::CmpIPredicate::ult, a, b); };
+  Value yes = constant(builder.getBoolAttr(true));
+  auto isNot = [&](Value condition) { return arith::XOrIOp::create(builder, loc, condition, yes).getResult(); };
+  Value numBlocks = toIndex(arith::CeilDivUIOp::create(builder, loc, count, word(items)));
+  forOwn(numBlocks, [&](Value block) {
+    Value number = toWord(block), within = both(number, mask), depth = times(within);
+    Value start = times(subtract(number, within)), middle = smaller(add(start, times(width)), count);
+    Value end = smaller(add(middle, times(width)), count);
+    Value least = larger(subtract(depth, subtract(end, middle)), word(0)), most = smaller(depth, subtract(middle, start));
+    Values bounds = loop(index(0), numSteps, index(1), {least, most}, [&](Value, ValueRange bound) -> Values {
+      Value half = arith::ShRUIOp::create(builder, loc, add(bound[0], bound[1]), one);
+      Value left = at(all.words, add(start, half));
+      Value right = at(all.words, larger(add(middle, subtract(subtract(depth, one), half)), word(0)));
       // Of equal elements that of the left run stands before.
-      Value isSooner = isBefore(choose(isLeft, there, key), choose(isLeft, key, there), sortsUnsigned(sort), sort.getDescending());
-      Value standsBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, isSooner, isLeft);
-      Value isOpen = isLess(low, high);
-      Value goesUp = both(isOpen, standsBefore);
-      return {choose(goesUp, add(middle, one), low), choose(goesUp, high, choose(isOpen, middle, high))};
+      Value isOpen = isLess(bound[0], bound[1]), goesUp = both(isOpen, isNot(isBelow(right, left)));
+      return {choose(goesUp, add(half, one), bound[0]), choose(goesUp, bound[1], choose(isOpen, half, bound[1]))};
     });
-    // Both runs' elements before this one.
-    Value own = choose(isLeft, within, subtract(within, width));
-    Value place = add(runs.to, add(start, add(own, subtract(bounds[0], other))));
-    store(key, runs.keys, place);
-    store(number, runs.indices, place);
+    Value a = add(start, bounds[0]), b = add(middle, subtract(depth, bounds[0]));
+    Value left = at(all.words, a), right = at(all.words, b), own = times(number);
+    for (int64_t item = 0; item < items; ++item) {
+      Value comesFirst = arith::OrIOp::create(builder, loc, isNot(isLess(a, middle)), isBelow(right, left));
+      Value takesRight = both(isLess(b, end), comesFirst), place = add(own, word(item));
+      Value taken = choose(takesRight, right, left);
+      Value which = all.places ? at(all.places, choose(takesRight, b, a)) : Value();
+      auto give = [&] {
+        Value target = add(to, toIndex(place));
+        store(taken, all.words, target);
+        if (which)
+          store(which, all.places, target);
+      };
+      // A tile has room for what is behind its last element.
+      if (all.isShared)
+        give();
+      else
+        when(isLess(place, count), give);
+      if (item + 1 == items)
+        break;
+      a = choose(takesRight, a, add(a, one)), b = choose(takesRight, add(b, one), b);
+      Value next = at(all.words, choose(takesRight, b, a));
+      left = choose(takesRight, left, next), right = choose(takesRight, next, right);
+    }
   });
 }
 
-Value WorkgroupOrder::mergeAll(SortOp sort, Value keys, Value indices, Value base, Value count, int64_t half, int64_t width,
-                               int64_t end) {
-  const int64_t first = llvm::Log2_64_Ceil(static_cast<uint64_t>(width));
-  const int64_t passes = std::max<int64_t>(0, llvm::Log2_64_Ceil(static_cast<uint64_t>(end)) - first);
-  Value zero = index(0), one = index(1);
-  loop(zero, index(passes), one, {index(width), zero}, [&](Value pass, ValueRange values) -> Values {
-    Value from = values[1], to = subtract(index(half), from);
-    mergeRuns(sort, {keys, indices, add(base, from), add(base, to), count}, values[0], add(pass, index(first + 1)));
+Value WorkgroupOrder::mergeAll(const Words &all, Value count, int64_t first, int64_t numBlocks) {
+  const int64_t before = llvm::Log2_64_Ceil(static_cast<uint64_t>(first));
+  const int64_t passes = std::max<int64_t>(0, llvm::Log2_64_Ceil(static_cast<uint64_t>(numBlocks)) - before);
+  const int64_t itemSteps = llvm::Log2_64_Ceil(SortShape::items);
+  loop(index(0), index(passes), index(1), {word(first), index(0)}, [&](Value pass, ValueRange values) -> Values {
+    Value from = values[1], to = subtract(index(all.half), from);
+    mergeRuns(all, add(all.base, from), add(all.base, to), toWord(count), values[0], add(pass, index(before + itemSteps)));
     meet();
     return {add(values[0], values[0]), to};
   });
-  return add(base, index(passes % 2 * half));
+  return add(all.base, index(passes % 2 * all.half));
 }
 
 /// A tile after the other is sorted in shared memory; tiles are merged in memory.
 void WorkgroupOrder::emitSort(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
-  Type element = getElement(sort.getX()), key = getKey(sort);
-  SortShape shape(rows, key.getIntOrFloatBitWidth() / 8, machine.sharedBytes);
+  SortShape shape(rows, wordBytes(sort), machine.sharedBytes);
   const bool isOneTile = shape.isOneTile(rows);
   Operand x = getOperand(sort.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
-  Value keys = share(2 * shape.tile, key), indices = share(2 * shape.tile, builder.getI32Type());
+  Words tile = shareWords(sort, shape.tile);
   Value zero = index(0), n = index(rows.extent);
-  Value row = multiply(add(multiply(at[0], rows.inner), at[1]), 2 * rows.extent);
-  auto give = [&](Value from, Value number, Value j) {
-    if (sort.getKind() == SortKind::Indices)
-      from = arith::ExtSIOp::create(builder, loc, builder.getI64Type(), number);
-    else if (key != element)
-      from = arith::TruncIOp::create(builder, loc, element, from);
-    store(from, out, linear(rows, at[0], j, at[1]));
+  auto placeAt = [&](const Words &all, Value p) -> Value {
+    Value place = loadAt(all.places ? all.places : all.words, p);
+    return all.places ? place : arith::TruncIOp::create(builder, loc, builder.getI32Type(), place).getResult();
   };
+  auto give = [&](Value place, Value j) {
+    Value given = sort.getKind() == SortKind::Values
+                      ? load(x, {at[0], toIndex(place), at[1]})
+                      : arith::ExtSIOp::create(builder, loc, builder.getI64Type(), place).getResult();
+    store(given, out, linear(rows, at[0], j, at[1]));
+  };
+  Words memory;
+  if (!isOneTile)
+    memory = {scratch[0], isPacked(sort) ? Value() : scratch[1],
+              multiply(add(multiply(at[0], rows.inner), at[1]), 2 * rows.extent), rows.extent, /*isShared=*/false};
   auto sortTile = [&](Value start) {
     Value count = isOneTile ? n : smaller(subtract(n, start), index(shape.tile));
-    forOwn(count, [&](Value p) {
-      Value j = add(start, p), value = load(x, {at[0], j, at[1]});
-      if (key != element)
-        value = arith::ExtUIOp::create(builder, loc, key, value);
-      store(value, keys, p);
-      store(toWord(j), indices, p);
-    });
+    sortOwn(sort, x, at, start, count, tile);
     meet();
-    Value from = mergeAll(sort, keys, indices, zero, count, shape.tile, 1, std::min(shape.tile, rows.extent));
+    Value from = mergeAll(tile, count, 1, divideCeil(std::min(shape.tile, rows.extent), SortShape::items));
     forOwn(count, [&](Value p) {
-      Value value = loadAt(keys, add(from, p)), number = loadAt(indices, add(from, p)), j = add(start, p);
+      Value source = add(from, p), j = add(start, p);
       if (isOneTile)
-        return give(value, number, j);
-      store(value, scratch[0], add(row, j));
-      store(number, scratch[1], add(row, j));
+        return give(placeAt(tile, source), j);
+      Value target = add(memory.base, j);
+      store(loadAt(tile.words, source), memory.words, target);
+      if (memory.places)
+        store(loadAt(tile.places, source), memory.places, target);
     });
     meet();
   };
   if (isOneTile)
     return sortTile(zero);
   loop(zero, n, index(shape.tile), sortTile);
-  Value from = mergeAll(sort, scratch[0], scratch[1], row, n, rows.extent, shape.tile, rows.extent);
-  forOwn(n, [&](Value j) { give(loadAt(scratch[0], add(from, j)), loadAt(scratch[1], add(from, j)), j); });
+  Value from = mergeAll(memory, n, shape.threads, divideCeil(rows.extent, SortShape::items));
+  forOwn(n, [&](Value j) { give(placeAt(memory, add(from, j)), j); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,7 +55,7 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "Memory that the threads of a workgroup may share">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-                           "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
+                           "::mlir::vector::VectorDialect", "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
 def SplitGroupsPass : Pass<"zyx-split-groups", "::mlir::func::FuncOp"> {
