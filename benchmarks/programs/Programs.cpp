@@ -6,9 +6,14 @@
 //   zyx-bench-programs attention-backward BATCH HEADS ROWS FEATURES DTYPE [causal]
 //     takes queries, keys, values and the gradient of the result; returns the result and the gradients of the
 //     first three
+//   zyx-bench-programs gpt2-gradients LAYERS BATCH ROWS DTYPE
+//     takes tokens, targets and weights of GPT-2 small's width; returns the mean cross-entropy and the gradients of all
+//     weights
 //===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Activations.h"
 #include "zyx/Tensor/Context.h"
 #include "zyx/Tensor/Linalg.h"
+#include "zyx/Tensor/Losses.h"
 #include "zyx/Tensor/Plot.h"
 #include "zyx/Tensor/Tape.h"
 
@@ -36,17 +41,52 @@ Tensor input(const TensorType &type) {
   return Tensor::fromBytes(type, std::vector<std::byte>(static_cast<size_t>(*byteSize(type)))).detach();
 }
 
+DType dtypeOf(const std::string &word) {
+  const std::optional<DType> dtype = parseDType(word);
+  if (!dtype)
+    throw std::invalid_argument("there is no dtype '" + word + "'");
+  return *dtype;
+}
+
 std::string attentionBackward(const std::vector<std::string> &words) {
   if (words.size() != 5 && !(words.size() == 6 && words[5] == "causal"))
     throw std::invalid_argument("attention-backward takes BATCH HEADS ROWS FEATURES DTYPE [causal]");
-  const std::optional<DType> dtype = parseDType(words[4]);
-  if (!dtype)
-    throw std::invalid_argument("there is no dtype '" + words[4] + "'");
-  const TensorType type = {*dtype, {number(words[0]), number(words[1]), number(words[2]), number(words[3])}};
+  const TensorType type = {dtypeOf(words[4]), {number(words[0]), number(words[1]), number(words[2]), number(words[3])}};
   const Tensor queries = input(type), keys = input(type), values = input(type), seed = input(type);
   const Tensor result = scaledDotProductAttention(queries, keys, values, {.causal = words.size() == 6});
   std::vector<Tensor> all = gradient(result, std::vector{queries, keys, values}, seed);
   all.insert(all.begin(), result);
+  return programText(all);
+}
+
+std::string gpt2Gradients(const std::vector<std::string> &words) {
+  if (words.size() != 4)
+    throw std::invalid_argument("gpt2-gradients takes LAYERS BATCH ROWS DTYPE");
+  constexpr int64_t width = 768, heads = 12, vocabulary = 50257;
+  const int64_t layers = number(words[0]), batch = number(words[1]), rows = number(words[2]);
+  const DType dtype = dtypeOf(words[3]);
+  const Tensor tokens = input({DType::I64, {batch * rows}}), targets = input({DType::I64, {batch * rows}});
+  std::vector<Tensor> weights;
+  const auto weight = [&](const Shape &shape) { return weights.emplace_back(input({dtype, shape})); };
+  const auto norm = [&](const Tensor &x) {
+    const Tensor scale = weight({width}), shift = weight({width});
+    return layerNorm(x, 1, scale, shift);
+  };
+  const auto linear = [&](const Tensor &x, int64_t in, int64_t out) {
+    const Tensor factor = weight({in, out}), bias = weight({out});
+    return matmul(x, factor) + bias;
+  };
+  const Tensor embedding = weight({vocabulary, width}), positions = weight({rows, width});
+  Tensor x = take(embedding, tokens) + positions.reshape({1, rows, width}).expand({batch, rows, width}).flatten(0, 1);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const Tensor all = linear(norm(x), width, 3 * width).reshape({batch, rows, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
+    const Tensor attended = scaledDotProductAttention(all.select(0, 0), all.select(0, 1), all.select(0, 2), {.causal = true});
+    x = x + linear(attended.permute({0, 2, 1, 3}).reshape({batch * rows, width}), width, width);
+    x = x + linear(geluTanh(linear(norm(x), width, 4 * width)), 4 * width, width);
+  }
+  const Tensor loss = crossEntropy(matmul(norm(x), embedding.transpose()).cast(DType::F32), targets);
+  std::vector<Tensor> all = gradient(loss, weights);
+  all.insert(all.begin(), loss);
   return programText(all);
 }
 
@@ -55,9 +95,11 @@ std::string attentionBackward(const std::vector<std::string> &words) {
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
-    if (words.empty() || words[0] != "attention-backward")
-      throw std::invalid_argument("the programs are: attention-backward");
-    const std::string text = attentionBackward({words.begin() + 1, words.end()});
+    const std::string which = words.empty() ? "" : words[0];
+    if (which != "attention-backward" && which != "gpt2-gradients")
+      throw std::invalid_argument("the programs are: attention-backward, gpt2-gradients");
+    const std::vector<std::string> others(words.begin() + 1, words.end());
+    const std::string text = which == "gpt2-gradients" ? gpt2Gradients(others) : attentionBackward(others);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout))
       throw std::runtime_error("the standard output cannot be written");
     return 0;

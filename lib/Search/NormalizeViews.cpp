@@ -9,6 +9,7 @@
 #include "zyx/Search/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 namespace zyx::search {
 #define GEN_PASS_DEF_NORMALIZEVIEWSPASS
@@ -282,6 +283,89 @@ static void castInOrder(CastOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sums of what stands in different places
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A cast of parts that stand side by side, as gradients of slices do: a sum of values with zeros around, no two of which
+/// have elements in the same place. Each is cast before, where it is computed.
+class PartsCast {
+public:
+  explicit PartsCast(CastOp op) : op(op), builder(op) {}
+
+  void run() {
+    if (!narrows() || !collect(skipViews()))
+      return;
+    Value result = rebuild(sum);
+    for (Operation *view : llvm::reverse(views))
+      result = applyView(builder, view, result);
+    op.getResult().replaceAllUsesWith(result);
+  }
+
+private:
+  bool narrows() {
+    auto from = dyn_cast<FloatType>(typeOf(op->getOperand(0)).getElementType()), to = dyn_cast<FloatType>(typeOf(op).getElementType());
+    return from && to && to.getWidth() < from.getWidth();
+  }
+  Value skipViews() {
+    sum = op->getOperand(0);
+    while (isa_and_nonnull<ReshapeOp, PermuteOp>(sum.getDefiningOp()) && sum.hasOneUse()) {
+      views.push_back(sum.getDefiningOp());
+      sum = sum.getDefiningOp()->getOperand(0);
+    }
+    return sum;
+  }
+  bool collect(Value value) {
+    if (!value.hasOneUse())
+      return false;
+    if (auto add = value.getDefiningOp<BinaryOp>())
+      return add.getKind() == BinaryKind::Add && add.getA() != add.getB() && collect(add.getA()) && collect(add.getB());
+    auto pad = value.getDefiningOp<PadOp>();
+    auto isPositive = [](int64_t count) { return count >= 0; };
+    if (!pad || !matchPattern(pad.getFill(), m_PosZeroFloat()) || !llvm::all_of(pad.getInterior(), [](int64_t n) { return n == 0; }) ||
+        !llvm::all_of(pad.getLow(), isPositive) || !llvm::all_of(pad.getHigh(), isPositive) ||
+        !llvm::all_of(pads, [&](PadOp other) { return isApart(pad, other); }))
+      return false;
+    pads.push_back(pad);
+    return true;
+  }
+  static bool isApart(PadOp a, PadOp b) {
+    ArrayRef<int64_t> ofA = typeOf(a.getX()).getShape(), ofB = typeOf(b.getX()).getShape();
+    for (size_t dim = 0; dim < ofA.size(); ++dim)
+      if (a.getLow()[dim] + ofA[dim] <= b.getLow()[dim] || b.getLow()[dim] + ofB[dim] <= a.getLow()[dim])
+        return true;
+    return false;
+  }
+  Value rebuild(Value value) {
+    Operation *old = value.getDefiningOp();
+    SmallVector<Value> operands;
+    if (auto pad = dyn_cast<PadOp>(old))
+      operands = {CastOp::create(builder, op.getLoc(), narrow(pad.getX()), pad.getX()), zero(narrow(pad.getFill()))};
+    else
+      operands = {rebuild(old->getOperand(0)), rebuild(old->getOperand(1))};
+    Operation *made = builder.clone(*old);
+    made->setOperands(operands);
+    made->getResult(0).setType(narrow(value));
+    return made->getResult(0);
+  }
+  RankedTensorType narrow(Value value) {
+    return RankedTensorType::get(typeOf(value).getShape(), typeOf(op).getElementType());
+  }
+  Value zero(RankedTensorType type) {
+    return ConstantOp::create(builder, op.getLoc(), type, DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+  }
+
+  CastOp op;
+  OpBuilder builder;
+  Value sum;
+  SmallVector<Operation *> views;
+  SmallVector<PadOp> pads;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Reductions of reductions
 //===----------------------------------------------------------------------===//
 
@@ -342,6 +426,9 @@ void zyx::search::mergeReductions(Block &block) {
 }
 
 void zyx::search::normalizeViews(Block &block) {
+  eraseUnused(block);
+  for (auto op : llvm::make_early_inc_range(block.getOps<CastOp>()))
+    PartsCast(op).run();
   eraseUnused(block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isView(&op))
