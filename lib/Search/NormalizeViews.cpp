@@ -29,11 +29,12 @@ static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, typeOf(value).getElementType());
 }
 
-/// Clones an element-wise op onto operands of another shape.
-static Value cloneWithOperands(OpBuilder &builder, Operation *op, ValueRange operands) {
+/// Clones an element-wise op onto operands of another shape, and for a result of another type.
+static Value cloneWithOperands(OpBuilder &builder, Operation *op, ValueRange operands, Type element = {}) {
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
-  clone->getResult(0).setType(withShape(op->getResult(0), typeOf(operands.back()).getShape()));
+  clone->getResult(0).setType(
+      RankedTensorType::get(typeOf(operands.back()).getShape(), element ? element : typeOf(op->getResult(0)).getElementType()));
   return clone->getResult(0);
 }
 
@@ -297,6 +298,9 @@ public:
   void run() {
     if (!narrows() || !collect(skipViews()))
       return;
+    // What is put together lies in memory in the order in which it was to be cast.
+    while (!views.empty() && isa<PermuteOp>(views.back()))
+      permutes.push_back(views.pop_back_val());
     Value result = rebuild(sum);
     for (Operation *view : llvm::reverse(views))
       result = applyView(builder, view, result);
@@ -339,15 +343,17 @@ private:
   }
   Value rebuild(Value value) {
     Operation *old = value.getDefiningOp();
-    SmallVector<Value> operands;
-    if (auto pad = dyn_cast<PadOp>(old))
-      operands = {CastOp::create(builder, op.getLoc(), narrow(pad.getX()), pad.getX()), zero(narrow(pad.getFill()))};
-    else
-      operands = {rebuild(old->getOperand(0)), rebuild(old->getOperand(1))};
+    if (auto add = dyn_cast<BinaryOp>(old))
+      return cloneWithOperands(builder, add, {rebuild(add.getA()), rebuild(add.getB())}, typeOf(op).getElementType());
+    auto pad = cast<PadOp>(old);
+    Value x = CastOp::create(builder, op.getLoc(), narrow(pad.getX()), pad.getX()), fill = zero(narrow(pad.getFill()));
     Operation *made = builder.clone(*old);
-    made->setOperands(operands);
+    made->setOperands({x, fill});
     made->getResult(0).setType(narrow(value));
-    return made->getResult(0);
+    Value part = made->getResult(0);
+    for (Operation *permute : permutes)
+      part = applyView(builder, permute, part);
+    return part;
   }
   RankedTensorType narrow(Value value) {
     return RankedTensorType::get(typeOf(value).getShape(), typeOf(op).getElementType());
@@ -359,7 +365,7 @@ private:
   CastOp op;
   OpBuilder builder;
   Value sum;
-  SmallVector<Operation *> views;
+  SmallVector<Operation *> views, permutes;
   SmallVector<PadOp> pads;
 };
 

@@ -244,9 +244,22 @@ static int64_t partsOf(int64_t extent, int64_t most = 256) {
 /// What a thread of many has: 16 bytes of neighbours, or its share of a row.
 constexpr int64_t threadBytes = 16, threadsPerRow = 256;
 
+/// Whether results have fewer digits than the sums that they are rounded from.
 static bool isRounded(ReduceOp op) {
   Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
+         (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
+}
+
+/// The same with its terms in f32, and what they are cast from last: nothing is rounded between two steps of it.
+static ReduceOp widen(ReduceOp op) {
+  OpBuilder builder(op);
+  auto wide = [&](Value value) { return cast<RankedTensorType>(value.getType()).clone(builder.getF32Type()); };
+  Value x = CastOp::create(builder, op.getLoc(), wide(op.getX()), op.getX());
+  auto sum = ReduceOp::create(builder, op.getLoc(), wide(op.getResult()), op.getKind(), x, op.getDims());
+  op.replaceAllUsesWith(CastOp::create(builder, op.getLoc(), op.getResult().getType(), sum.getResult()).getResult());
+  op.erase();
+  return sum;
 }
 
 /// Whether elements that lie next to each other are combined.
@@ -268,7 +281,7 @@ static bool isLong(ReduceOp op, int64_t threads) {
   constexpr int64_t fewestElements = int64_t(1) << 18, mostResults = 8;
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
-  if (isRounded(op) || elements < fewestElements || matchContraction(op))
+  if (elements < fewestElements || matchContraction(op))
     return false;
   // Half of the threads are enough: a second kernel takes its time, too.
   return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
@@ -283,7 +296,11 @@ static bool hasRows(ReduceOp op) {
 
 void zyx::search::partReductions(Block &block, int64_t threads) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (!isLong(op, threads) || hasRows(op))
+    if (!isLong(op, threads))
+      continue;
+    if (isRounded(op))
+      op = widen(op);
+    if (hasRows(op))
       continue;
     auto type = cast<RankedTensorType>(op.getX().getType());
     SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());

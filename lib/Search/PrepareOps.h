@@ -21,8 +21,7 @@ void narrowIndices(mlir::Block &block);
 void expandRandomBits(mlir::Block &block);
 
 /// Splits long reductions to few results in two, of which the first has results for many programs: a
-/// kernel of one program has one core. f16 and bf16, which would be rounded between the two, are left as
-/// they are. The first function gives operands a dimension of parts where they have none, in front of the
+/// kernel of one program has one core. Sums of f16 and bf16 are cast in the end, not between the two. The first function gives operands a dimension of parts where they have none, in front of the
 /// normal form of views; the second one splits, behind it.
 ///
 /// Of a machine that wants many `threads` (0 for none), each of which computes some neighbouring results or, along rows,
