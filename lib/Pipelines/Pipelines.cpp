@@ -47,6 +47,9 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
   const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
   passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor}));
+  // A processor computes a curve no faster than it reads one.
+  if (options.optimise && tensor != 0)
+    passes.addNestedPass<func::FuncOp>(search::createRecomputeResultsPass());
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
 

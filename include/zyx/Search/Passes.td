@@ -105,6 +105,32 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def RecomputeResultsPass : Pass<"zyx-search-recompute-results", "::mlir::func::FuncOp"> {
+  let summary = "Let groups compute again what takes longer to store and to read";
+  let description = [{
+    A result of a group that follows element by element, by at most 24 ops, from what is in memory anyway is not
+    stored: the groups that read it compute it. What it follows from may be inputs of the group, its other results, and
+    what is 16 times smaller, such as sums of rows, which becomes a result. That happens where fewer bytes are written
+    and read in all, and where every reader stays a kernel of its kind; factors of contractions are read as they were.
+
+    Gradients read what the forward half has computed: with this pass a curve's derivative is computed from what the
+    curve was computed from.
+
+    ```mlir
+    %0:2 = graph.group(%a = %x : tensor<64xbf16>) -> (tensor<64xbf16>, tensor<64xf32>) {
+      %1 = graph.cast %a : tensor<64xbf16> -> tensor<64xf32>
+      %2 = graph.unary exp %1 : tensor<64xf32>
+      %3 = graph.cast %2 : tensor<64xf32> -> tensor<64xbf16>
+      graph.yield %3, %2 : tensor<64xbf16>, tensor<64xf32>
+    }
+    // becomes a group of one result; who read the other one has:
+      %1 = graph.cast %a : tensor<64xbf16> -> tensor<64xf32>
+      %2 = graph.unary exp %1 : tensor<64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def VerifyGroupsPass : Pass<"zyx-search-verify-groups", "::mlir::func::FuncOp"> {
   let summary = "Check what the lowering of groups relies on";
   let description = [{
