@@ -185,3 +185,43 @@ func.func @sums_of_sums(%x: tensor<2x3x4x5xf32>, %h: tensor<4x5xf16>) -> (tensor
   %3 = graph.reduce add %2 dims = [0] : tensor<4xf16> -> tensor<f16>
   return %1, %3 : tensor<4xf32>, tensor<f16>
 }
+
+// Parts that stand side by side are cast before they are put together, in the order in which the whole is cast.
+// CHECK-LABEL: func.func @parts_side_by_side
+// CHECK: %[[A:.*]] = graph.cast %{{.*}} : tensor<1x4x8xf32> -> tensor<1x4x8xbf16>
+// CHECK: %[[FIRST:.*]] = graph.pad %[[A]], %{{.*}} low = [0, 0, 0] high = [1, 0, 0]
+// CHECK: %[[P:.*]] = graph.permute %[[FIRST]] order = [2, 0, 1]
+// CHECK: %[[B:.*]] = graph.cast %{{.*}} : tensor<1x4x8xf32> -> tensor<1x4x8xbf16>
+// CHECK: %[[SECOND:.*]] = graph.pad %[[B]], %{{.*}} low = [1, 0, 0] high = [0, 0, 0]
+// CHECK: %[[Q:.*]] = graph.permute %[[SECOND]] order = [2, 0, 1]
+// CHECK: %[[SUM:.*]] = graph.binary add %[[P]], %[[Q]] : tensor<8x2x4xbf16>
+// CHECK-NEXT: return %[[SUM]]
+func.func @parts_side_by_side(%a: tensor<1x4x8xf32>, %b: tensor<1x4x8xf32>) -> tensor<8x2x4xbf16> {
+  %z = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.pad %a, %z low = [0, 0, 0] high = [1, 0, 0] interior = [0, 0, 0] : tensor<1x4x8xf32> -> tensor<2x4x8xf32>
+  %1 = graph.pad %b, %z low = [1, 0, 0] high = [0, 0, 0] interior = [0, 0, 0] : tensor<1x4x8xf32> -> tensor<2x4x8xf32>
+  %2 = graph.binary add %0, %1 : tensor<2x4x8xf32>
+  %3 = graph.permute %2 order = [2, 0, 1] : tensor<2x4x8xf32> -> tensor<8x2x4xf32>
+  %4 = graph.cast %3 : tensor<8x2x4xf32> -> tensor<8x2x4xbf16>
+  return %4 : tensor<8x2x4xbf16>
+}
+
+// Where two of them have an element in the same place, the sum is rounded, not they; and what surrounds one must be zero.
+// CHECK-LABEL: func.func @parts_that_overlap
+// CHECK: graph.binary add {{.*}} : tensor<3x8xf32>
+// CHECK-NEXT: graph.cast
+// CHECK: graph.binary add {{.*}} : tensor<4x8xf32>
+// CHECK-NEXT: graph.cast
+func.func @parts_that_overlap(%a: tensor<2x8xf32>, %b: tensor<2x8xf32>) -> (tensor<3x8xbf16>, tensor<4x8xbf16>) {
+  %z = graph.constant dense<0.0> : tensor<f32>
+  %o = graph.constant dense<1.0> : tensor<f32>
+  %0 = graph.pad %a, %z low = [0, 0] high = [1, 0] interior = [0, 0] : tensor<2x8xf32> -> tensor<3x8xf32>
+  %1 = graph.pad %b, %z low = [1, 0] high = [0, 0] interior = [0, 0] : tensor<2x8xf32> -> tensor<3x8xf32>
+  %2 = graph.binary add %0, %1 : tensor<3x8xf32>
+  %3 = graph.cast %2 : tensor<3x8xf32> -> tensor<3x8xbf16>
+  %4 = graph.pad %a, %z low = [0, 0] high = [2, 0] interior = [0, 0] : tensor<2x8xf32> -> tensor<4x8xf32>
+  %5 = graph.pad %b, %o low = [2, 0] high = [0, 0] interior = [0, 0] : tensor<2x8xf32> -> tensor<4x8xf32>
+  %6 = graph.binary add %4, %5 : tensor<4x8xf32>
+  %7 = graph.cast %6 : tensor<4x8xf32> -> tensor<4x8xbf16>
+  return %3, %7 : tensor<3x8xbf16>, tensor<4x8xbf16>
+}

@@ -191,3 +191,29 @@ kernel.func @columns(%x: !buffer, %y: !buffer) attributes {threads = 256 : i64, 
   }
   kernel.return
 }
+
+// -----
+
+// What threads tell each other through memory must not be taken for what nobody else can reach.
+
+// CHECK-LABEL: llvm.func @exchange
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}, %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64}, %
+!buffer = !kernel.buffer<f32, global>
+#all = #kernel.map<[#kernel.block<[64] strides [1]>]>
+!all = !kernel.view<64xf32, global>
+kernel.func @exchange(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+  %c63 = arith.constant 63 : index
+  %xs = kernel.view %x map #all : !buffer -> !all
+  %ys = kernel.view %y map #all : !buffer -> !all
+  kernel.grid (%i) in [1] step [1] {
+    %t = kernel.id thread
+    %u = arith.subi %c63, %t : index
+    %v = kernel.load %xs[%t] : !all -> f32
+    kernel.store %v, %ys[%t] : f32, !all
+    kernel.barrier workgroup
+    %w = kernel.load %ys[%u] : !all -> f32
+    kernel.barrier workgroup
+    kernel.store %w, %ys[%t] : f32, !all
+  }
+  kernel.return
+}

@@ -1,0 +1,95 @@
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448" | FileCheck %s
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448" --zyx-kernel-verify-form=form=tiled \
+// RUN:   --zyx-kernel-apply-schedule --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=65536" | FileCheck %s --check-prefix=SMALL
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448" --mlir-disable-threading \
+// RUN:   --remarks-filter=zyx-scalar --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Vectors of a row: each thread has two, and what all have before it goes through shared memory in eight steps.
+// REMARK: scan_0: 'graph.scan' is computed by workgroups of 256 threads
+// CHECK-LABEL: kernel.func @scan_0
+// CHECK-SAME: threads = 256
+// CHECK: kernel.grid (%[[ROW:.*]], %{{.*}}) in [4, 1] step [1, 1]
+// CHECK: %[[SHARED:.*]] = kernel.alloc : <512xf32, shared>
+// CHECK: scf.for {{.*}} iter_args(%[[CARRIED:.*]] = {{.*}}) -> (f32)
+// CHECK-COUNT-2: kernel.load {{.*}} -> vector<4xf32>
+// CHECK: kernel.store %{{.*}}, %[[SHARED]]
+// CHECK-COUNT-9: kernel.barrier workgroup
+// CHECK-COUNT-2: kernel.store {{.*}} : vector<4xf32>
+// CHECK: kernel.barrier workgroup
+// CHECK: scf.yield
+func.func @scan(%x: tensor<4x8192xf32>) -> tensor<4x8192xf32> {
+  %y = graph.scan add %x dim = 1 reverse : tensor<4x8192xf32>
+  return %y : tensor<4x8192xf32>
+}
+
+// Of few columns a workgroup has all, and the last elements of the last round are none: they do not change a sum.
+// CHECK-LABEL: kernel.func @columns_0
+// CHECK-SAME: threads = 256
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [2, 3] step [1, 4]
+// CHECK: arith.select %{{.*}} : f32
+// CHECK: scf.if
+func.func @columns(%x: tensor<2x100x3xf16>) -> tensor<2x100x3xf16> {
+  %y = graph.scan add %x dim = 1 exclusive : tensor<2x100x3xf16>
+  return %y : tensor<2x100x3xf16>
+}
+
+// Rows that fit are sorted in shared memory, as words of an element and its place; of 64 bits places are apart.
+// CHECK-LABEL: plan.func @sort
+// CHECK-NOT: plan.alloc
+// CHECK: plan.return
+// CHECK-LABEL: kernel.func @sort_0
+// CHECK-SAME: threads = 160
+// CHECK: kernel.alloc : <2240xi64, shared>
+// CHECK-NOT: kernel.alloc
+// CHECK: arith.shli
+// CHECK: arith.cmpi ult, {{.*}} : i64
+// CHECK-LABEL: kernel.func @sort_1
+// CHECK: kernel.alloc : <2240xi64, shared>
+// CHECK: kernel.alloc : <2240xi32, shared>
+func.func @sort(%x: tensor<4x1024xf32>, %z: tensor<4x1024xf64>) -> (tensor<4x1024xi64>, tensor<4x1024xf64>) {
+  %y = graph.sort indices %x dim = 1 descending : tensor<4x1024xf32> -> tensor<4x1024xi64>
+  %v = graph.sort values %z dim = 1 : tensor<4x1024xf64> -> tensor<4x1024xf64>
+  return %y, %v : tensor<4x1024xi64>, tensor<4x1024xf64>
+}
+
+// Longer ones are merged in memory of the kernel's own; with less to share tiles are smaller.
+// CHECK-LABEL: plan.func @long
+// CHECK: plan.alloc : !plan.buffer<i64[80000]>
+// CHECK-LABEL: kernel.func @long_0
+// CHECK-SAME: threads = 1024
+// CHECK: kernel.alloc : <14336xi64, shared>
+// SMALL-LABEL: kernel.func @long_0
+// SMALL-SAME: threads = 256
+// SMALL: kernel.alloc : <3584xi64, shared>
+func.func @long(%x: tensor<2x20000xbf16>) -> tensor<2x20000xbf16> {
+  %y = graph.sort values %x dim = 1 : tensor<2x20000xbf16> -> tensor<2x20000xbf16>
+  return %y : tensor<2x20000xbf16>
+}
+
+// A thread has a column of some rows, and adds what is for one of them in the order of the updates.
+// REMARK: scatter_0: 'graph.scatter' is computed by workgroups of 256 threads
+// CHECK-LABEL: kernel.func @scatter_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 5000, 768] step [1, 15, 256]
+// CHECK-COUNT-2: kernel.alloc {{.*}}i32, shared>
+// CHECK: kernel.barrier workgroup
+// CHECK: kernel.barrier workgroup
+// CHECK: arith.addf
+// CHECK: kernel.barrier workgroup
+func.func @scatter(%x: tensor<5000x768xf32>, %i: tensor<100xi64>, %u: tensor<100x768xf32>) -> tensor<5000x768xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<5000x768xf32>, tensor<100xi64>, tensor<100x768xf32>) -> tensor<5000x768xf32>
+  return %y : tensor<5000x768xf32>
+}
+
+// Short rows, and many columns side by side, are walked by a thread each.
+// REMARK: short_0: 'graph.sort' is computed element by element, without vectors
+// REMARK: short_1: 'graph.scan' is computed element by element, without vectors
+// CHECK-LABEL: kernel.func @short_0
+// CHECK-NOT: threads
+// CHECK-LABEL: kernel.func @short_1
+// CHECK-NOT: threads
+func.func @short(%x: tensor<4x16xf32>, %z: tensor<100x100000xf32>) -> (tensor<4x16xf32>, tensor<100x100000xf32>) {
+  %y = graph.sort values %x dim = 1 : tensor<4x16xf32> -> tensor<4x16xf32>
+  %w = graph.scan add %z dim = 0 : tensor<100x100000xf32>
+  return %y, %w : tensor<4x16xf32>, tensor<100x100000xf32>
+}

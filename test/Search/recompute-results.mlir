@@ -1,0 +1,101 @@
+// RUN: zyx-opt %s -zyx-search-recompute-results | FileCheck %s
+// RUN: zyx-opt %s -zyx-search-recompute-results -zyx-search-verify-groups -o /dev/null
+
+// The derivative of a curve is computed from what the curve is computed from, which is stored anyway.
+// CHECK-LABEL: func.func @curve
+// CHECK: %[[FIRST:.*]]:2 = graph.group({{.*}}) -> (tensor<64x32xbf16>, tensor<64x32xbf16>)
+// CHECK: graph.group({{.*}} = %[[FIRST]]#0 : tensor<64x32xbf16>)
+// CHECK: graph.unary tanh
+// CHECK: graph.binary mul
+func.func @curve(%x: tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xbf16>, tensor<64x32xf32>) {
+  %0:3 = graph.group(%a = %x : tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xbf16>, tensor<64x32xf32>) {
+    %1 = graph.binary add %a, %a : tensor<64x32xbf16>
+    %2 = graph.cast %1 : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %3 = graph.unary tanh %2 : tensor<64x32xf32>
+    %4 = graph.cast %3 : tensor<64x32xf32> -> tensor<64x32xbf16>
+    graph.yield %1, %4, %3 : tensor<64x32xbf16>, tensor<64x32xbf16>, tensor<64x32xf32>
+  }
+  %5 = graph.group(%a = %0#2 : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %6 = graph.binary mul %a, %a : tensor<64x32xf32>
+    graph.yield %6 : tensor<64x32xf32>
+  }
+  return %0#0, %0#1, %5 : tensor<64x32xbf16>, tensor<64x32xbf16>, tensor<64x32xf32>
+}
+
+// What is subtracted from each row has a result of its own, 32 times smaller than what it is replaced for.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[MEANS:.*]]:2 = graph.group({{.*}}) -> (tensor<64x32xbf16>, tensor<64x1xf32>)
+// CHECK: graph.group(%[[A:.*]] = %{{.*}} : tensor<64x32xbf16>, %[[M:.*]] = %[[MEANS]]#1 : tensor<64x1xf32>) -> tensor<64x32xf32>
+// CHECK: graph.cast %[[A]]
+// CHECK: graph.expand %[[M]]
+// CHECK: graph.binary sub
+// CHECK: graph.unary abs
+func.func @rows(%x: tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xf32>) {
+  %0:2 = graph.group(%a = %x : tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xf32>) {
+    %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %2 = graph.reduce add %1 dims = [1] : tensor<64x32xf32> -> tensor<64xf32>
+    %3 = graph.reshape %2 : tensor<64xf32> -> tensor<64x1xf32>
+    %4 = graph.expand %3 : tensor<64x1xf32> -> tensor<64x32xf32>
+    %5 = graph.binary sub %1, %4 : tensor<64x32xf32>
+    %6 = graph.cast %5 : tensor<64x32xf32> -> tensor<64x32xbf16>
+    graph.yield %6, %5 : tensor<64x32xbf16>, tensor<64x32xf32>
+  }
+  %7 = graph.group(%a = %0#1 : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %8 = graph.unary abs %a : tensor<64x32xf32>
+    graph.yield %8 : tensor<64x32xf32>
+  }
+  return %0#0, %7 : tensor<64x32xbf16>, tensor<64x32xf32>
+}
+
+// Kept are: what a product multiplies, what is returned, what is computed from more than it is, and sums.
+// CHECK-LABEL: func.func @kept
+// CHECK: %[[FACTOR:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
+// CHECK: graph.group({{.*}} = %[[FACTOR]] : tensor<64x32xf32>{{.*}}) -> tensor<64x16xf32>
+// CHECK: %[[GIVEN:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
+// CHECK: graph.group({{.*}} = %[[GIVEN]] : tensor<64x32xf32>)
+// CHECK: %[[OF:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
+// CHECK: graph.group({{.*}} = %[[OF]] : tensor<64x32xf32>)
+// CHECK: %[[SUM:.*]] = graph.group({{.*}}) -> tensor<64xf32>
+// CHECK: graph.group({{.*}} = %[[SUM]] : tensor<64xf32>)
+func.func @kept(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %z: tensor<64x32xf32>, %w: tensor<32x16xf32>)
+    -> (tensor<64x16xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64xf32>) {
+  %0 = graph.group(%a = %x : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %1 = graph.unary exp %a : tensor<64x32xf32>
+    graph.yield %1 : tensor<64x32xf32>
+  }
+  %2 = graph.group(%a = %0 : tensor<64x32xf32>, %b = %w : tensor<32x16xf32>) -> tensor<64x16xf32> {
+    %3 = graph.reshape %a : tensor<64x32xf32> -> tensor<64x32x1xf32>
+    %4 = graph.expand %3 : tensor<64x32x1xf32> -> tensor<64x32x16xf32>
+    %5 = graph.reshape %b : tensor<32x16xf32> -> tensor<1x32x16xf32>
+    %6 = graph.expand %5 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+    %7 = graph.binary mul %4, %6 : tensor<64x32x16xf32>
+    %8 = graph.reduce add %7 dims = [1] : tensor<64x32x16xf32> -> tensor<64x16xf32>
+    graph.yield %8 : tensor<64x16xf32>
+  }
+  %9 = graph.group(%a = %x : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %10 = graph.unary exp %a : tensor<64x32xf32>
+    graph.yield %10 : tensor<64x32xf32>
+  }
+  %11 = graph.group(%a = %9 : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %12 = graph.unary abs %a : tensor<64x32xf32>
+    graph.yield %12 : tensor<64x32xf32>
+  }
+  %13 = graph.group(%a = %x : tensor<64x32xf32>, %b = %y : tensor<64x32xf32>, %c = %z : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %14 = graph.binary mul %a, %b : tensor<64x32xf32>
+    %15 = graph.binary mul %14, %c : tensor<64x32xf32>
+    graph.yield %15 : tensor<64x32xf32>
+  }
+  %16 = graph.group(%a = %13 : tensor<64x32xf32>) -> tensor<64x32xf32> {
+    %17 = graph.unary abs %a : tensor<64x32xf32>
+    graph.yield %17 : tensor<64x32xf32>
+  }
+  %18 = graph.group(%a = %x : tensor<64x32xf32>) -> tensor<64xf32> {
+    %19 = graph.reduce add %a dims = [1] : tensor<64x32xf32> -> tensor<64xf32>
+    graph.yield %19 : tensor<64xf32>
+  }
+  %20 = graph.group(%a = %18 : tensor<64xf32>) -> tensor<64xf32> {
+    %21 = graph.unary abs %a : tensor<64xf32>
+    graph.yield %21 : tensor<64xf32>
+  }
+  return %2, %9, %11, %16, %20 : tensor<64x16xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64xf32>
+}
