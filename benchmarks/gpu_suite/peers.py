@@ -60,11 +60,16 @@ def captured(torch, function):
     return replay
 
 
+def peer_inputs(torch, work, x):
+    """What peers are given: the program's inputs, or what they would have kept of a forward half."""
+    return work["saved"](torch, x) if "saved" in work else x
+
+
 class Functions:
     """A function without arguments for each peer; a peer and its graph share what was compiled."""
 
     def __init__(self, torch, work, x):
-        self.torch, self.work, self.x, self.made = torch, work, x, {}
+        self.torch, self.work, self.x, self.made = torch, work, peer_inputs(torch, work, x), {}
 
     def get(self, name):
         if name not in self.made:
@@ -121,7 +126,7 @@ def tune_names(folder, workloads, wanted, lines, answers):
         begin, answer = time.monotonic(), {"name": name}
         try:
             with open(os.path.join(folder, name + ".mlir")) as file:
-                x = list(inputs.draw(torch, workloads[name], file.read(), 1).values())
+                x = peer_inputs(torch, workloads[name], list(inputs.draw(torch, workloads[name], file.read(), 1).values()))
             for each in modes_of(workloads[name], wanted):
                 compiled_function(torch, workloads[name], x, each)
         except Exception as failure:

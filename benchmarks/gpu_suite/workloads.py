@@ -3,7 +3,7 @@ from . import models
 from .attention import attention, attention_backward
 from .order import embedding_gradient, scan, sort
 from .products import conv, gemm
-from .rows import cross_entropy, cross_entropy_backward, pointwise, rowwise, softmax_backward
+from .rows import cross_entropy, cross_entropy_backward, pointwise, rows_backward, rowwise, softmax_backward
 
 
 def workloads():
@@ -57,8 +57,11 @@ def workloads():
             all[f"{kind}-f32-1024x{columns}"] = rowwise(kind, (1024, columns), "f32")
     all["cross-entropy-bf16-16384x50304"] = cross_entropy(16384, 50304, "bf16")
     all["cross-entropy-backward-bf16-16384x50304"] = cross_entropy_backward(16384, 50304, "bf16")
+    for kind in ("softmax", "layer-norm", "rms-norm"):
+        for dtype in ("f32", "bf16"):
+            all[f"{kind}-backward-{dtype}"] = rows_backward(kind, shape, dtype)
     for dtype in ("f32", "bf16"):
-        all[f"softmax-backward-{dtype}"] = softmax_backward(shape, dtype)
+        all[f"softmax-kept-backward-{dtype}"] = softmax_backward(shape, dtype)
     all["scan-f32-8192x8192"] = scan((8192, 8192), 1)
     all["scan-columns-f32-8192x8192"] = scan((8192, 8192), 0)
     all["scan-f32-16x1048576"] = scan((16, 1 << 20), 1)

@@ -9,9 +9,16 @@
 //   zyx-bench-programs gpt2-gradients LAYERS BATCH ROWS DTYPE
 //     takes tokens, targets and weights of GPT-2 small's width; returns the mean cross-entropy and the gradients of all
 //     weights
+//   zyx-bench-programs softmax-backward ROWS COLUMNS DTYPE
+//   zyx-bench-programs layer-norm-backward ROWS COLUMNS DTYPE
+//   zyx-bench-programs rms-norm-backward ROWS COLUMNS DTYPE
+//     take x, weights where there are some, and the gradient of the result; return the gradients of x, weight and bias
+//   zyx-bench-programs cross-entropy-backward ROWS CLASSES DTYPE
+//     takes logits and targets; returns the loss and the gradient of the logits
 //===----------------------------------------------------------------------===//
 #include "zyx/Tensor/Activations.h"
 #include "zyx/Tensor/Context.h"
+#include "zyx/Tensor/Functions.h"
 #include "zyx/Tensor/Linalg.h"
 #include "zyx/Tensor/Losses.h"
 #include "zyx/Tensor/Plot.h"
@@ -90,16 +97,64 @@ std::string gpt2Gradients(const std::vector<std::string> &words) {
   return programText(all);
 }
 
+/// ROWS COLUMNS DTYPE.
+TensorType matrix(const std::vector<std::string> &words) {
+  if (words.size() != 3)
+    throw std::invalid_argument("gradients of rows take ROWS COLUMNS DTYPE");
+  return {dtypeOf(words[2]), {number(words[0]), number(words[1])}};
+}
+
+std::string softmaxBackward(const std::vector<std::string> &words) {
+  const TensorType type = matrix(words);
+  const Tensor x = input(type), seed = input(type);
+  return programText(gradient(x.softmax(1), std::vector{x}, seed));
+}
+
+std::string layerNormBackward(const std::vector<std::string> &words) {
+  const TensorType type = matrix(words), own = {type.dtype, {type.shape[1]}};
+  const Tensor x = input(type), weight = input(own), bias = input(own), seed = input(type);
+  return programText(gradient(layerNorm(x, 1, weight, bias), std::vector{x, weight, bias}, seed));
+}
+
+std::string rmsNormBackward(const std::vector<std::string> &words) {
+  const TensorType type = matrix(words), own = {type.dtype, {type.shape[1]}};
+  const Tensor x = input(type), weight = input(own), seed = input(type);
+  return programText(gradient(rmsNorm(x, 1, weight), std::vector{x, weight}, seed));
+}
+
+std::string crossEntropyBackward(const std::vector<std::string> &words) {
+  const TensorType type = matrix(words);
+  const Tensor logits = input(type), targets = input({DType::I64, {type.shape[0]}});
+  const Tensor loss = crossEntropy(logits, targets);
+  std::vector<Tensor> all = gradient(loss, std::vector{logits});
+  all.insert(all.begin(), loss);
+  return programText(all);
+}
+
+using Program = std::string (*)(const std::vector<std::string> &words);
+constexpr std::pair<std::string_view, Program> programs[] = {{"attention-backward", attentionBackward},
+                                                             {"gpt2-gradients", gpt2Gradients},
+                                                             {"softmax-backward", softmaxBackward},
+                                                             {"layer-norm-backward", layerNormBackward},
+                                                             {"rms-norm-backward", rmsNormBackward},
+                                                             {"cross-entropy-backward", crossEntropyBackward}};
+
+std::string textOf(const std::vector<std::string> &words) {
+  std::string names;
+  for (const auto &[name, program] : programs) {
+    if (!words.empty() && words[0] == name)
+      return program({words.begin() + 1, words.end()});
+    names += std::string(names.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument("the programs are: " + names);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
-    const std::string which = words.empty() ? "" : words[0];
-    if (which != "attention-backward" && which != "gpt2-gradients")
-      throw std::invalid_argument("the programs are: attention-backward, gpt2-gradients");
-    const std::vector<std::string> others(words.begin() + 1, words.end());
-    const std::string text = which == "gpt2-gradients" ? gpt2Gradients(others) : attentionBackward(others);
+    const std::string text = textOf(words);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout))
       throw std::runtime_error("the standard output cannot be written");
     return 0;

@@ -111,6 +111,9 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     // A thread of a GPU has little memory that is near: it rather computes again.
     if (options.target.isGpu())
       staging.maxBytes = options.target.privateBytes;
+    // Two programs on a multiprocessor, and what each has beside its rows.
+    constexpr int64_t besideRows = 6 << 10;
+    staging.rowBytes = std::max<int64_t>(options.target.sharedBytes / 2 - besideRows, 0);
     passes.addPass(kernel::createStageReusedPass(staging));
   }
   passes.addPass(

@@ -124,6 +124,9 @@ public:
     if (chooseChain())
       return {takeSteps()};
     steps.clear();
+    if (target.isGpu() && chooseCrossed())
+      return {takeSteps()};
+    steps.clear();
     if (dots.size() == 1 && !combines)
       return chooseDot(dots.front(), most);
     if (combines || !dots.empty()) {
@@ -363,6 +366,38 @@ private:
     return zyx::schedule::isLegal(func, steps);
   }
 
+  /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into registers,
+  /// and adds to the columns' sums in shared memory. False where the kernel has no such sums.
+  bool chooseCrossed() {
+    std::optional<Axis> columns, rows;
+    bool isCrossed = dots.empty();
+    func.walk([&](ReduceOp reduce) {
+      SmallVector<Axis> input = axes.of(reduce.getInput());
+      const Axis summed = input[reduce.getDims()[0]];
+      std::optional<Axis> &own = summed == input.back() ? columns : rows;
+      isCrossed &= reduce.getDims().size() == 1 && (!own || *own == summed);
+      own = summed;
+    });
+    if (!isCrossed || !columns || !rows || !isContiguous(*columns) || !axes.name(*rows))
+      return false;
+    int64_t widest = 1, kept = 0;
+    for (LoadOp load : loads) {
+      if (axes.contains(load.getResult(), *columns))
+        widest = std::max(widest, bytesOf(load.getResult()));
+      kept += axes.contains(load.getResult(), *columns) && axes.contains(load.getResult(), *rows);
+    }
+    for (Axis axis : parallelAxes())
+      grid(axis, 1);
+    steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*rows), 1));
+    if (!zyx::schedule::isLegal(func, steps))
+      return false;
+    const int64_t lanes = target.lanes(widest), own = keptElements / std::max<int64_t>(kept, 1);
+    const int64_t threads = llvm::alignTo(llvm::divideCeil(axes.extent(*columns), std::max(own, lanes)), fewestThreads);
+    func.setThreads(std::min(threads, mostKeepingThreads));
+    setResidents(residentThreads);
+    return true;
+  }
+
   void chooseRows() {
     int64_t widest = 1;
     for (LoadOp load : loads)
@@ -447,14 +482,16 @@ private:
         func.setThreads(fewer);
       return;
     }
-    int64_t rounds = std::max<int64_t>(keptElements / lanes, 1), cluster = 1;
+    const int64_t ofOne = std::max<int64_t>(keptElements / lanes, 1);
+    // Of several rows at once each has fewer registers.
+    int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
     const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
     auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
     // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less than
     // meeting in clusters, where each has little of a row.
     const bool isNear = nearRows * target.cores * vectors * target.vectorBytes * kept <= target.l2Bytes / 5 * 3;
     if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
-        vectors > 2 * rounds * mostKeepingThreads) {
+        vectors > 2 * ofOne * mostKeepingThreads) {
       func.setThreads(mostKeepingThreads);
       return setResidents(nearRows * mostKeepingThreads);
     }
@@ -469,7 +506,7 @@ private:
     auto stayTogether = [&] {
       // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and longer
       // ways than that of a softmax.
-      constexpr int64_t mostWalks = 3;
+      constexpr int64_t mostWalks = 5;
       const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
       if (lanes >= 4 && (isOnline ? target.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
         setResidents(residentThreads);

@@ -120,6 +120,24 @@ static void mergeNeighbours(GroupGraph &graph) {
       }
 }
 
+/// Joins sums of columns with sums of the rows that they are made of, where a kernel has a part of the rows.
+static void mergeCrossed(GroupGraph &graph) {
+  auto shapeOf = [](ReduceOp op) { return cast<RankedTensorType>(op.getX().getType()).getShape(); };
+  auto isAlongRows = [&](ReduceOp op) { return op.getDims().back() + 1 == static_cast<int64_t>(shapeOf(op).size()); };
+  SmallVector<ReduceOp> reduces;
+  for (Operation *op : graph.getOps())
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getDims().size() == 1)
+      reduces.push_back(reduce);
+  for (ReduceOp across : reduces) {
+    if (isAlongRows(across) || across.getDims().front() == 0)
+      continue;
+    for (ReduceOp along : reduces)
+      if (isAlongRows(along) && shapeOf(along) == shapeOf(across) && graph.getHome(along) != graph.getHome(across) &&
+          graph.mergeWalked({along, across}).isOk())
+        break;
+  }
+}
+
 /// Consumers come first, because a copy brings operands that may be cloned in turn.
 static void cloneCheapProducers(GroupGraph &graph) {
   for (Operation *op : llvm::reverse(graph.getOps()))
@@ -308,6 +326,8 @@ private:
     std::vector<zyx::search::RecomputedSums> recomputed;
     if (fuse) {
       zyx::search::mergeReductions(block);
+      if (threads != 0)
+        zyx::search::partRows(block, threads);
       zyx::search::partReductions(block, threads);
       zyx::search::normalizeViews(block);
       if (tensor != 0)
@@ -329,6 +349,8 @@ private:
     if (!fuse)
       return createGroups(graph, block, entry);
     mergeNeighbours(graph);
+    if (tensor != 0 && threads != 0)
+      mergeCrossed(graph);
     std::vector<MissedEdge> missed = findMissedEdges(graph);
     cloneCheapProducers(graph);
     // A producer that was cloned into its consumer's group is not missed there.

@@ -186,15 +186,15 @@ SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
 }
 
 Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
-  return checkGroup(all, outputs, llvm::any_of(all, [&](Operation *op) { return chained.contains(op); }));
+  return checkGroup(all, outputs, llvm::any_of(all, [&](Operation *op) { return walked.contains(op); }));
 }
 
-Status GroupGraph::mergeChain(ArrayRef<Operation *> together) {
-  chained.insert(together.begin(), together.end());
+Status GroupGraph::mergeWalked(ArrayRef<Operation *> together) {
+  walked.insert(together.begin(), together.end());
   Status merged = mergeAll(together);
   if (!merged.isOk())
     for (Operation *op : together)
-      chained.erase(op);
+      walked.erase(op);
   return merged;
 }
 

@@ -51,8 +51,8 @@ public:
   /// Joins the groups of all these ops, where two of them alone would make no kernel. A failure says
   /// why they make none together, and changes nothing.
   Status mergeAll(mlir::ArrayRef<mlir::Operation *> ops);
-  /// The same of ops that may be a chain of contractions, as which no others are joined.
-  Status mergeChain(mlir::ArrayRef<mlir::Operation *> ops);
+  /// The same of ops that may be a chain of contractions or crossed sums, as which no others are joined.
+  Status mergeWalked(mlir::ArrayRef<mlir::Operation *> ops);
 
   /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
   /// it, and drops what nobody reads then. To be called when all merging is done.
@@ -99,8 +99,8 @@ private:
   /// The groups that compute an op: its home, and those with a copy.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<GroupId, 2>> holders;
   std::vector<Ops> members;
-  /// Members of groups that may be chains of contractions.
-  llvm::DenseSet<mlir::Operation *> chained;
+  /// Members of groups that may be chains of contractions or crossed sums.
+  llvm::DenseSet<mlir::Operation *> walked;
 };
 
 } // namespace zyx::search

@@ -96,15 +96,27 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
   return Status::ok();
 }
 
-Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, bool mayBeChain) {
+/// Columns' sums stay in the memory that the threads of a workgroup share, of which a multiprocessor has two.
+static Status checkCrossed(const IterationSpace &space, bool mayBe) {
+  const CrossedSums &crossed = *space.getCrossed();
+  constexpr int64_t mostBytes = 64 << 10, fewestColumns = 2048, multipleOf = 64;
+  const int64_t columns = space.getExtent(crossed.columns);
+  const bool fits = columns >= fewestColumns && columns % multipleOf == 0 &&
+                    static_cast<int64_t>(crossed.across.size() * sizeof(float)) * columns <= mostBytes;
+  return mayBe && fits ? Status::ok() : Status::unsupported("its reductions keep different axes");
+}
+
+Status zyx::search::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, bool mayWalk) {
   if (ops.size() > maxGroupOps)
     return Status::unsupported("it would have more than " + std::to_string(maxGroupOps) + " ops");
   auto space = IterationSpace::compute(ops, outputs);
   if (!space)
     return space.status();
+  if (space->getCrossed())
+    ZYX_RETURN_IF_ERROR(checkCrossed(*space, mayWalk));
   // Its tiles would be those of rows.
   if ((space->getContraction() && !space->getAttention() && space->getReduces().size() > 1) ||
-      (space->getChain() && !mayBeChain))
+      (space->getChain() && !mayWalk))
     return Status::unsupported("a contraction stands alone among reductions");
   ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
   return checkRows(*space, ops, outputs);

@@ -55,13 +55,17 @@ public:
   explicit IndexNarrower(BinaryOp comparison)
       : builder(comparison), i32(builder.getI32Type()), comparison(comparison) {}
 
-  /// Compares narrow numbers where both factors have some.
+  /// Compares narrow numbers where both factors have some, or equals only those.
   void run() {
-    if (!rangeOf(comparison.getA(), maxDepth) || !rangeOf(comparison.getB(), maxDepth))
+    std::optional<Range> a = rangeOf(comparison.getA(), maxDepth), b = rangeOf(comparison.getB(), maxDepth);
+    if (!a && !b)
       return;
-    Value a = narrow(comparison.getA()), b = narrow(comparison.getB());
-    comparison.setOperand(0, a);
-    comparison.setOperand(1, b);
+    if ((!a && !narrowsOutside(comparison.getA(), *b)) || (!b && !narrowsOutside(comparison.getB(), *a)))
+      return;
+    Value left = a ? narrow(comparison.getA()) : narrowOutside(comparison.getA(), *b);
+    Value right = b ? narrow(comparison.getB()) : narrowOutside(comparison.getB(), *a);
+    comparison.setOperand(0, left);
+    comparison.setOperand(1, right);
   }
 
 private:
@@ -75,6 +79,8 @@ private:
   }
   std::optional<Range> rangeOf(Value value, int depth);
   Value narrow(Value value);
+  bool narrowsOutside(Value value, Range others);
+  Value narrowOutside(Value value, Range others);
 
   OpBuilder builder;
   Type i32;
@@ -135,6 +141,36 @@ Value IndexNarrower::narrow(Value value) {
   Value copy = builder.clone(*op, mapping)->getResult(0);
   copy.setType(type);
   return made[value] = copy;
+}
+
+/// Whether any number that is repeated along what it is compared with may become a narrow one, once for each of its own:
+/// none of the others is negative, so that -1 equals none of them.
+bool IndexNarrower::narrowsOutside(Value value, Range others) {
+  Value source = getViewSource(value);
+  auto numElements = [](Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); };
+  bool isRepeated = numElements(source) < numElements(value);
+  for (Value view = value; view != source; view = view.getDefiningOp()->getOperand(0))
+    isRepeated &= isIndexMap(view.getDefiningOp());
+  return isRepeated && others.low >= 0 && comparison.getKind() == BinaryKind::Eq;
+}
+
+/// What lies outside of the others' range becomes -1.
+Value IndexNarrower::narrowOutside(Value value, Range others) {
+  Value source = getViewSource(value);
+  auto type = cast<RankedTensorType>(source.getType());
+  Location loc = comparison.getLoc();
+  auto number = [&](Type element, int64_t value) -> Value {
+    auto splat = DenseElementsAttr::get(type.clone(element), Attribute(builder.getIntegerAttr(element, value)));
+    return ConstantOp::create(builder, loc, splat.getType(), splat);
+  };
+  auto isInside = [&](BinaryKind kind, int64_t bound) -> Value {
+    return BinaryOp::create(builder, loc, kind, source, number(type.getElementType(), bound));
+  };
+  Value inside = BinaryOp::create(builder, loc, BinaryKind::And, isInside(BinaryKind::Ge, others.low),
+                                  isInside(BinaryKind::Le, others.high));
+  Value small = CastOp::create(builder, loc, type.clone(i32), source);
+  made[source] = SelectOp::create(builder, loc, inside, small, number(i32, -1));
+  return narrow(value);
 }
 
 void zyx::search::narrowIndices(Block &block) {
@@ -325,6 +361,20 @@ void zyx::search::partReductions(Block &block, int64_t threads) {
   }
 }
 
+/// Many parts of columns, of which few threads would each combine all: fewer of them.
+static Value gatherParts(OpBuilder &builder, ReduceOp op, Value partial) {
+  constexpr int64_t fewestParts = 128, parts = 16;
+  auto type = cast<RankedTensorType>(partial.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  if (op.getDims().front() != 0 || shape.size() < 2 || shape.front() < fewestParts || shape.front() % parts != 0 || shape.back() == 1)
+    return partial;
+  shape.front() /= parts;
+  shape.insert(shape.begin(), parts);
+  Value gathered = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), partial);
+  shape.erase(shape.begin() + 1);
+  return ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), gathered, ArrayRef<int64_t>{1});
+}
+
 void zyx::search::splitReductions(Block &block, int64_t threads) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     if (!isLong(op, threads) || !hasRows(op))
@@ -336,6 +386,8 @@ void zyx::search::splitReductions(Block &block, int64_t threads) {
       shape.erase(shape.begin() + dim);
     OpBuilder builder(op);
     Value partial = ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), op.getX(), inner);
+    if (threads != 0)
+      partial = gatherParts(builder, op, partial);
     op.replaceAllUsesWith(ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), partial,
                                            op.getDims().take_front())
                               .getResult());

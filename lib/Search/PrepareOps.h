@@ -14,7 +14,8 @@ namespace zyx::search {
 void storeIotas(mlir::Block &block);
 
 /// Compares indices that are counted by iotas in 32 bits where they fit: in a kernel of f32 those have vectors
-/// of as many elements as the rest, and 64 bits have half of them.
+/// of as many elements as the rest, and 64 bits have half of them. Other numbers that may equal such ones are narrowed
+/// where each is repeated along them, as the target of a cross-entropy is.
 void narrowIndices(mlir::Block &block);
 
 /// Replaces random bits by the element-wise integer ops that compute them from their index.
@@ -28,6 +29,11 @@ void expandRandomBits(mlir::Block &block);
 /// a part of one, results are few where they are fewer than these.
 void partReductions(mlir::Block &block, int64_t threads);
 void splitReductions(mlir::Block &block, int64_t threads);
+
+/// Gives rows a dimension of parts where a kernel may sum up both along them and along columns: in what sums of columns are
+/// made of that read sums of rows, and in what is made of all of it (PartRows.cpp). What lies in memory stays there as it
+/// is. For a machine that wants many `threads`.
+void partRows(mlir::Block &block, int64_t threads);
 
 } // namespace zyx::search
 

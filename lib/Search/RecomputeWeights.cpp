@@ -640,7 +640,7 @@ void zyx::search::mergeRecomputed(GroupGraph &graph, ArrayRef<RecomputedSums> al
     SmallVector<Operation *> products, sums(kernel.sums.begin(), kernel.sums.end());
     for (ReduceOp inner : kernel.inner)
       products.push_back(inner.getX().getDefiningOp());
-    Status merged = graph.mergeChain(graph.getWays(products, sums));
+    Status merged = graph.mergeWalked(graph.getWays(products, sums));
     if (!merged.isOk())
       ZYX_DEBUG(Search, "weights that are computed again are several kernels: " + merged.message());
   }

@@ -161,11 +161,11 @@ kernel.func @few_losses(%x: !f, %y: !f) {
 }
 
 // Rows that come out of the second cache when they are walked again are one workgroup's: two on each multiprocessor. Of two
-// inputs there would be too much.
+// inputs there would be too much, and each has half of a thread's registers.
 // CHECK-LABEL: kernel.func @near
 // CHECK-SAME: attributes {kernel.residents = 1024 : i64, schedule = {{.*}} threads = 512 : i64}
 // CHECK-LABEL: kernel.func @two_of_them
-// CHECK-SAME: attributes {cluster = 4 : i64, {{.*}} threads = 416 : i64}
+// CHECK-SAME: attributes {cluster = 8 : i64, {{.*}} threads = 416 : i64}
 !h = !kernel.buffer<bf16, global>
 #near = #kernel.map<[#kernel.block<[1024, 50304] strides [50304, 1]>]>
 !near = !kernel.view<1024x50304xbf16, global>

@@ -47,6 +47,24 @@ func.func @unknown(%x: tensor<6xi64>) -> tensor<6xi1> {
   return %y : tensor<6xi1>
 }
 
+// Where it is repeated along what it may equal, each number that may equal one of these is narrowed once, and what may not
+// becomes -1.
+// CHECK-LABEL: func.func @target
+// CHECK: graph.binary ge %{{.*}} : tensor<4xi64>
+// CHECK: graph.binary le %{{.*}} : tensor<4xi64>
+// CHECK: graph.cast %{{.*}} : tensor<4xi64> -> tensor<4xi32>
+// CHECK: graph.select %{{.*}} : tensor<4xi32>
+// CHECK: graph.binary eq %{{.*}} : tensor<4x6xi32>
+// CHECK: graph.binary lt %{{.*}} : tensor<4x6xi64>
+func.func @target(%x: tensor<4xi64>) -> (tensor<4x6xi1>, tensor<4x6xi1>) {
+  %i = graph.iota dim = 1 : tensor<4x6xi64>
+  %x1 = graph.reshape %x : tensor<4xi64> -> tensor<4x1xi64>
+  %rows = graph.expand %x1 : tensor<4x1xi64> -> tensor<4x6xi64>
+  %y = graph.binary eq %i, %rows : tensor<4x6xi64>
+  %z = graph.binary lt %i, %rows : tensor<4x6xi64>
+  return %y, %z : tensor<4x6xi1>, tensor<4x6xi1>
+}
+
 // The ends of 32 bits fit.
 // CHECK-LABEL: func.func @ends
 // CHECK: graph.binary lt %{{.*}} : tensor<6xi32>

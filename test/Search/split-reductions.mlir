@@ -36,6 +36,15 @@ func.func @kept(%x: tensor<2x1048576x4xf64>) -> tensor<2xf64> {
   return %y : tensor<2xf64>
 }
 
+// Parts of rows are added up at once, however many rows there are.
+// THREADS-LABEL: func.func @rows
+// THREADS: graph.reduce add {{.*}} dims = [2] : tensor<256x[[PARTS:[0-9]+]]x{{[0-9]+}}xf32> -> tensor<256x[[PARTS]]xf32>
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<256x[[PARTS]]xf32> -> tensor<256xf32>
+func.func @rows(%x: tensor<256x4096xf32>) -> tensor<256xf32> {
+  %y = graph.reduce add %x dims = [1] : tensor<256x4096xf32> -> tensor<256xf32>
+  return %y : tensor<256xf32>
+}
+
 // Sums of 16-bit numbers are rounded in the end; a maximum is one of them.
 // CHECK-LABEL: func.func @rounded
 // CHECK: graph.cast {{.*}} : tensor<1024x512xf16> -> tensor<1024x512xf32>

@@ -70,6 +70,8 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
     A greedy former. It joins producers and consumers as long as the group stays one kernel: one set
     of row axes for all reductions and results, views of computed values that only move axes, one
     contraction at most and no other reduction beside it, but for attentions and, with `tensor`, their gradients.
+    With `threads`, rows that are summed up both along and across fall into parts, and with `tensor` as well one kernel
+    has both sums of a part.
     Cheap producers are cloned into several groups, reductions never. docs/search.md says exactly what holds inside a group;
     `-zyx-search-verify-groups` checks it. Comparisons
     of indices of 64 bits that fit 32 get these, for vectors of f32 have no more. Reductions of reductions are one, and

@@ -165,3 +165,23 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>,
   kernel.store %t, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }
+
+// -----
+
+// What a loop carries lies in memory that threads share: they may add to it, each at its own places.
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %v = kernel.view %x map <[<[8, 1024] strides [1024, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x1024xf32, global>
+  %w = kernel.view %y map <[<[1, 1024] strides [1024, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<1x1024xf32, global>
+  %one = arith.constant dense<1.0> : tensor<1x1024xf32>
+  // expected-error@+1 {{carries a tile that threads do more to than to add to it}}
+  %p = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %one) -> (tensor<1x1024xf32>) {
+    %t = kernel.load %v[%i, %c0] in_bounds [true, true] : !kernel.view<8x1024xf32, global> -> tensor<1x1024xf32>
+    %m = arith.mulf %a, %t : tensor<1x1024xf32>
+    scf.yield %m : tensor<1x1024xf32>
+  }
+  kernel.store %p, %w[%c0, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !kernel.view<1x1024xf32, global>
+  kernel.return
+}

@@ -131,7 +131,7 @@ kernel.func @two_sums(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads
 }
 
 // Where the last round has not something for all threads, the others read what its last one has, add nothing and write
-// nothing.
+// nothing. What has been read is not read again.
 
 // CHECK-LABEL: kernel.func @uneven
 // CHECK-NOT: scf.for
@@ -141,8 +141,9 @@ kernel.func @two_sums(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads
 // CHECK: %[[NEXT:.*]] = arith.addf
 // CHECK: arith.select %[[IS]], %[[NEXT]], {{.*}} : vector<4xf32>
 // CHECK: kernel.barrier
-// CHECK-COUNT-4: kernel.store {{.*}} : vector<4xf32>, <8x1040xf32, global>
 // CHECK: %[[AGAIN:.*]] = arith.cmpi ule
+// CHECK-NOT: kernel.load {{.*}}global
+// CHECK-COUNT-4: kernel.store {{.*}} : vector<4xf32>, <8x1040xf32, global>
 // CHECK: scf.if %[[AGAIN]] {
 // CHECK-NEXT: kernel.store {{.*}} : vector<4xf32>, <8x1040xf32, global>
 #uneven = #kernel.map<[#kernel.block<[8, 1040] strides [1040, 1]>]>
@@ -303,6 +304,34 @@ kernel.func @log_sum_exp(%x: !half, %p: !places, %y: !buffer) attributes {thread
     %picked = kernel.reduce add %one dims [1] : tensor<1x5003xf32> -> tensor<1xf32>
     %r = arith.divf %picked, %s : tensor<1xf32>
     kernel.store %r, %ys[%i] in_bounds [true] : tensor<1xf32>, !out
+  }
+  kernel.return
+}
+
+// Of two rows that a program reads, both are asked for before the first is waited for, and neither is read again.
+// GPU-LABEL: kernel.func @ahead
+// GPU-COUNT-4: kernel.load {{.*}} : <8x1024xf32, global> -> vector<4xf32>
+// GPU-NOT: kernel.load {{.*}}global
+// GPU: kernel.barrier
+// GPU-NOT: kernel.load {{.*}}global
+// GPU: kernel.return
+#ahead = #kernel.map<[#kernel.block<[8, 1024] strides [1024, 1]>]>
+!ahead = !kernel.view<8x1024xf32, global>
+kernel.func @ahead(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads = 128 : i64} {
+  %xs = kernel.view %x map #ahead : !buffer -> !ahead
+  %zs = kernel.view %z map #ahead : !buffer -> !ahead
+  %ys = kernel.view %y map #ahead : !buffer -> !ahead
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !ahead -> tensor<1x1024xf32>
+    %u = kernel.load %zs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !ahead -> tensor<1x1024xf32>
+    %s = kernel.reduce add %t dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x1024xf32>
+    %p = arith.mulf %u, %b : tensor<1x1024xf32>
+    %q = kernel.reduce add %p dims [1] : tensor<1x1024xf32> -> tensor<1xf32>
+    %c = kernel.broadcast %q dims [0] : tensor<1xf32> -> tensor<1x1024xf32>
+    %d = arith.subf %p, %c : tensor<1x1024xf32>
+    kernel.store %d, %ys[%i, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !ahead
   }
   kernel.return
 }

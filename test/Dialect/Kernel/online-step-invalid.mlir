@@ -48,8 +48,8 @@ kernel.func @no_sum(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %w = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  // expected-error@+1 {{walks axis "n", along which nothing is summed up}}
   %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
-  // expected-error@+1 {{walks axis "n", along which it combines nothing}}
   kernel.store %t, %w[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
   kernel.return
 }
@@ -131,5 +131,19 @@ kernel.func @narrow(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, g
   // expected-error@+1 {{sums up along axis "n" in a type that is too narrow to be scaled again}}
   %s = kernel.reduce add %e dims [1] : tensor<8x16xbf16> -> tensor<8xbf16>
   kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xbf16>, !kernel.view<8xbf16, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @scan(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  // expected-error@+1 {{walks axis "n", along which it combines nothing}}
+  %u = kernel.scan add %t dim 0 : tensor<8x16xf32>
+  %s = kernel.reduce add %u dims [1] : tensor<8x16xf32> -> tensor<8xf32>
+  kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }

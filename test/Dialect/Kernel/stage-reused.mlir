@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-stage-reused=max-bytes=100 | FileCheck %s --check-prefix=SMALL
+// RUN: zyx-opt %s -zyx-kernel-stage-reused=row-bytes=110000 | FileCheck %s --check-prefix=ROWS
 
 // The exponentials are summed and divided by the sum: computed once. The differences are cheap.
 // CHECK-LABEL: kernel.func @softmax
@@ -24,5 +25,71 @@ kernel.func @softmax(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
   %sb = kernel.broadcast %s dims [] : tensor<f32> -> tensor<64xf32>
   %r = arith.divf %e, %sb : tensor<64xf32>
   kernel.store %r, %w[%c0] in_bounds [true] : tensor<64xf32>, !kernel.view<64xf32, global>
+  kernel.return
+}
+
+// Rows of 100 KB that threads walk twice are kept as they were read, those that are read once are not, nor is what all
+// programs read. The sum that looks at one place is no walk, and neither is one that is taken along with the maximum.
+// ROWS-LABEL: kernel.func @long_rows
+// ROWS: %[[X:.*]] = kernel.load {{.*}} -> tensor<1x50304xbf16>
+// ROWS-NEXT: %[[K:.*]] = kernel.convert %[[X]] : tensor<1x50304xbf16> -> tensor<1x50304xbf16, #kernel.memory<private>>
+// ROWS-NEXT: %[[R:.*]] = kernel.convert %[[K]]
+// ROWS-NEXT: arith.extf %[[R]]
+// ROWS-NOT: kernel.convert
+// ROWS-LABEL: kernel.func @once
+// ROWS-NOT: kernel.convert
+// ROWS: kernel.return
+// CHECK-LABEL: kernel.func @long_rows
+// CHECK-NOT: memory<private>
+// CHECK: kernel.return
+!long = !kernel.view<64x50304xbf16, global>
+!index = !kernel.view<64xi64, global>
+!result = !kernel.view<64xf32, global>
+#long = #kernel.map<[#kernel.block<[64, 50304] strides [50304, 1]>]>
+#result = #kernel.map<[#kernel.block<[64] strides [1]>]>
+kernel.func @long_rows(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) attributes {threads = 512 : i64} {
+  %xs = kernel.view %x map #long : !kernel.buffer<bf16, global> -> !long
+  %ws = kernel.view %w map #long : !kernel.buffer<bf16, global> -> !long
+  %ys = kernel.view %y map #long : !kernel.buffer<bf16, global> -> !long
+  kernel.grid (%i) in [64] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x50304xbf16>
+    %t32 = arith.extf %t : tensor<1x50304xbf16> to tensor<1x50304xf32>
+    %u = kernel.load %ws[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x50304xbf16>
+    %u32 = arith.extf %u : tensor<1x50304xbf16> to tensor<1x50304xf32>
+    %p = arith.mulf %t32, %u32 : tensor<1x50304xf32>
+    %s = kernel.reduce add %p dims [1] : tensor<1x50304xf32> -> tensor<1xf32>
+    %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x50304xf32>
+    %d = arith.mulf %p, %b : tensor<1x50304xf32>
+    %d16 = arith.truncf %d : tensor<1x50304xf32> to tensor<1x50304xbf16>
+    kernel.store %d16, %ys[%i, %c0] in_bounds [true, true] : tensor<1x50304xbf16>, !long
+  }
+  kernel.return
+}
+kernel.func @once(%x: !kernel.buffer<bf16, global>, %n: !kernel.buffer<i64, global>, %y: !kernel.buffer<f32, global>) attributes {threads = 512 : i64} {
+  %xs = kernel.view %x map #long : !kernel.buffer<bf16, global> -> !long
+  %ns = kernel.view %n map #result : !kernel.buffer<i64, global> -> !index
+  %ys = kernel.view %y map #result : !kernel.buffer<f32, global> -> !result
+  kernel.grid (%i) in [64] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x50304xbf16>
+    %t32 = arith.extf %t : tensor<1x50304xbf16> to tensor<1x50304xf32>
+    %m = kernel.reduce max %t32 dims [1] : tensor<1x50304xf32> -> tensor<1xf32>
+    %mb = kernel.broadcast %m dims [0] : tensor<1xf32> -> tensor<1x50304xf32>
+    %d = arith.subf %t32, %mb : tensor<1x50304xf32>
+    %e = math.exp %d : tensor<1x50304xf32>
+    %s = kernel.reduce add %e dims [1] : tensor<1x50304xf32> -> tensor<1xf32>
+    %number = kernel.load %ns[%i] axes ["r"] in_bounds [true] : !index -> tensor<1xi64>
+    %places = kernel.iota dim 0 axes ["c"] : tensor<50304xi64>
+    %nb = kernel.broadcast %number dims [0] : tensor<1xi64> -> tensor<1x50304xi64>
+    %pb = kernel.broadcast %places dims [1] : tensor<50304xi64> -> tensor<1x50304xi64>
+    %is = arith.cmpi eq, %nb, %pb : tensor<1x50304xi64>
+    %zero = arith.constant dense<0.0> : tensor<1x50304xf32>
+    %one = arith.select %is, %d, %zero : tensor<1x50304xi1>, tensor<1x50304xf32>
+    %minus = arith.negf %one : tensor<1x50304xf32>
+    %chosen = kernel.reduce add %minus dims [1] : tensor<1x50304xf32> -> tensor<1xf32>
+    %loss = arith.divf %chosen, %s : tensor<1xf32>
+    kernel.store %loss, %ys[%i] in_bounds [true] : tensor<1xf32>, !result
+  }
   kernel.return
 }

@@ -39,8 +39,9 @@ namespace zyx::graph::ir {
 /// Ties dimensions by union-find, then numbers the classes.
 class IterationSpaceBuilder {
 public:
-  IterationSpaceBuilder(const IterationSpace::Ops &ops, ValueRange outputs)
-      : ops(ops), outputs(outputs) {}
+  /// Uses of one value from outside tie its dimensions where that is asked for.
+  IterationSpaceBuilder(const IterationSpace::Ops &ops, ValueRange outputs, bool tiesInputs)
+      : ops(ops), outputs(outputs), tiesInputs(tiesInputs) {}
 
   Result<IterationSpace> build() {
     for (Operation *op : ops)
@@ -79,8 +80,14 @@ private:
     Value source = getViewSource(operand);
     auto known = classes.find(source);
     bool isIota = source.getDefiningOp<IotaOp>();
-    if (known == classes.end() && !isIota)
+    if (known == classes.end() && !isIota) {
+      auto [before, isFirst] = inputClasses.try_emplace(operand, Classes(use));
+      if (tiesInputs && !isFirst)
+        for (auto [member, other] : llvm::zip(use, before->second))
+          if (member >= 0)
+            parents[find(member)] = find(other);
       return Status::ok();
+    }
     auto dims = getSourceDims(operand);
     if (!dims) {
       for (Operation *op = operand.getDefiningOp(); isView(op); op = op->getOperand(0).getDefiningOp())
@@ -273,7 +280,50 @@ private:
     return Status::ok();
   }
 
+  Axis extraAxis(const AxisSet &kept) {
+    AxisSet extra;
+    std::set_difference(kept.begin(), kept.end(), space.rowAxes.begin(), space.rowAxes.end(), std::back_inserter(extra));
+    return extra.size() == 1 ? extra.front() : -1;
+  }
+
+  /// Crossed sums, whose results across rows nobody reads before they are complete; none where the reduces are none.
+  std::optional<CrossedSums> findCrossed() {
+    AxisSet kept = space.getAxisSet(space.reduces.front());
+    for (ReduceOp reduce : space.reduces) {
+      AxisSet both, other = space.getAxisSet(reduce);
+      std::set_intersection(kept.begin(), kept.end(), other.begin(), other.end(), std::back_inserter(both));
+      kept = both;
+    }
+    space.rowAxes = kept;
+    CrossedSums found;
+    found.columns = found.rows = -1;
+    for (ReduceOp reduce : space.reduces) {
+      const Axis summed = reduce.getDims().size() == 1 ? reducedAxis(reduce) : -1, extra = extraAxis(space.getAxisSet(reduce));
+      const bool isLast = reduce.getDims().front() + 1 == static_cast<int64_t>(shapeOf(reduce.getX()).size());
+      if (summed < 0 || extra < 0 || matchContraction(reduce))
+        return std::nullopt;
+      Axis &columns = isLast ? found.columns : found.rows, &rows = isLast ? found.rows : found.columns;
+      if ((columns >= 0 && columns != summed) || (rows >= 0 && rows != extra))
+        return std::nullopt;
+      columns = summed;
+      rows = extra;
+      (isLast ? found.along : found.across).push_back(reduce);
+    }
+    auto isComplete = [&](ReduceOp sum) {
+      return sum.getKind() == ReduceKind::Add && cast<RankedTensorType>(sum.getType()).getElementType().isF32() &&
+             llvm::none_of(ops, [&](Operation *op) {
+               return llvm::any_of(op->getOperands(), [&](Value operand) { return getViewSource(operand) == sum.getResult(); });
+             });
+    };
+    const bool isCrossed = !found.along.empty() && !found.across.empty() && !space.rowAxes.empty() &&
+                           llvm::all_of(found.across, isComplete) &&
+                           llvm::all_of(outputs, [&](Value output) { return isSubset(space.rowAxes, space.getAxisSet(output)); });
+    return isCrossed ? std::optional(found) : std::nullopt;
+  }
+
   Status findRows() {
+    if (tiesInputs)
+      return (space.crossed = findCrossed()) ? Status::ok() : Status::unsupported("its reductions keep different axes");
     if (space.reduces.size() > 2 && (space.attention = findAttention()))
       return findAttentionRows();
     if (space.reduces.size() > 1 && (space.chain = findChain()))
@@ -302,10 +352,11 @@ private:
 
   const IterationSpace::Ops &ops;
   ValueRange outputs;
+  const bool tiesInputs;
   IterationSpace space;
   SmallVector<int> parents;
   SmallVector<int64_t> classExtents;
-  llvm::DenseMap<Value, Classes> classes;
+  llvm::DenseMap<Value, Classes> classes, inputClasses;
   llvm::DenseMap<Operation *, Classes> operandClasses;
   llvm::DenseMap<int, Axis> axisOf;
 };
@@ -313,7 +364,11 @@ private:
 } // namespace zyx::graph::ir
 
 Result<IterationSpace> IterationSpace::compute(const Ops &ops, ValueRange outputs) {
-  return IterationSpaceBuilder(ops, outputs).build();
+  Result<IterationSpace> space = IterationSpaceBuilder(ops, outputs, /*tiesInputs=*/false).build();
+  if (space || llvm::count_if(ops, llvm::IsaPred<ReduceOp>) < 2)
+    return space;
+  Result<IterationSpace> crossed = IterationSpaceBuilder(ops, outputs, /*tiesInputs=*/true).build();
+  return crossed ? std::move(crossed) : std::move(space);
 }
 
 Result<IterationSpace> IterationSpace::compute(GroupOp group) {

@@ -54,6 +54,9 @@ private:
   mlir::FailureOr<Accumulators> emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
   /// The part of such a loop that this thread has: each takes a step, and as many steps further the next one.
   mlir::FailureOr<Accumulators> emitOwn(Extent low, Extent high, int64_t step, Accumulators accs, Body body);
+  /// Reads what the program has of a row, of all its loads that differ between programs, before anything waits for some
+  /// of it.
+  mlir::LogicalResult readAhead(llvm::ArrayRef<mlir::Value> positions);
   /// The same for whole vectors, and the last one of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitOwnPieces(Extent extent, Accumulators accs, Body whole, Body partial);
   /// Steps along a combined axis, `count` of them at a time.
@@ -126,8 +129,9 @@ private:
   std::optional<Axis> transposedAxis;
   /// Every position is a number: tiles in registers are read.
   bool unrolled = false;
-  /// Of the step that is being emitted, what `Point::present` says.
+  /// Of the step that is being emitted, what `Point::present` and `Point::step` say.
   mlir::Value present;
+  std::optional<int64_t> ownStep;
   /// The only root looks at one place of its axis; or there are a maximum and a sum, taken at once.
   bool picked = false, online = false;
 };

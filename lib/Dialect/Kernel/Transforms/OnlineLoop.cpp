@@ -58,6 +58,7 @@ private:
   void emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
   void restoreEmptyRows(MutableArrayRef<Value> results);
+  void dropSumsOfOne(scf::ForOp loop);
   void replace(ValueRange results);
 
   Block &scope;
@@ -147,9 +148,10 @@ LogicalResult OnlineLoop::find() {
 /// Sums of what is computed element by element, and of nothing that was combined along the axis before.
 LogicalResult OnlineLoop::findSums() {
   for (Operation *op : dependent) {
-    if (isa<StoreOp, scf::ForOp, ScanOp>(op))
+    if (isa<scf::ForOp, ScanOp>(op))
       return op->emitOpError() << "walks axis " << name << ", along which it combines nothing";
-    if (!combinesAlong(axes, op, axis))
+    // What is stored for each place of the axis is stored there.
+    if (isa<StoreOp>(op) || !combinesAlong(axes, op, axis))
       continue;
     auto dot = dyn_cast<DotOp>(op);
     auto reduce = dyn_cast<ReduceOp>(op);
@@ -337,6 +339,10 @@ void OnlineLoop::emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> 
   IRMapping mapping;
   results.assign(carried.begin(), carried.end());
   for (Operation *op : dependent) {
+    if (isa<StoreOp>(op)) {
+      builder.clone(*op, mapping);
+      continue;
+    }
     Value result = op->getResult(0);
     const size_t number = llvm::find(sums, op) - sums.begin();
     if (number == sums.size()) {
@@ -378,7 +384,21 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
   for (Operation &op : loop.getBody()->without_terminator())
     ops.push_back(&op);
   resizeTiles(ops, *own, *ownAxis, step, loop.getInductionVar(), true, /*always=*/true);
+  if (step == 1)
+    dropSumsOfOne(loop);
   return loop;
+}
+
+/// A sum of one tile's only element along the axis is that element.
+void OnlineLoop::dropSumsOfOne(scf::ForOp loop) {
+  for (ReduceOp reduce : llvm::to_vector(loop.getBody()->getOps<ReduceOp>())) {
+    ArrayRef<int64_t> shape = typeOf(reduce.getInput()).getShape();
+    if (reduce.getKind() != Combine::Add || llvm::any_of(reduce.getDims(), [&](int64_t dim) { return shape[dim] != 1; }))
+      continue;
+    OpBuilder at(reduce);
+    reduce.getResult().replaceAllUsesWith(ReshapeOp::create(at, loc, reduce.getType(), reduce.getInput()));
+    reduce.erase();
+  }
 }
 
 /// Puts what the loops carried in place of what they replace. What reads it without walking the axis

@@ -42,8 +42,8 @@ Value zyx::kernel::findPickedIndex(ReduceOp sum, const Axes &axes) {
   if (sum.getKind() != Combine::Add || sum.getDims().size() != 1)
     return {};
   Value input = sum.getInput();
-  while (auto wider = input.getDefiningOp<arith::ExtFOp>())
-    input = wider.getIn();
+  while (isa_and_nonnull<arith::ExtFOp, arith::NegFOp>(input.getDefiningOp()))
+    input = input.getDefiningOp()->getOperand(0);
   auto select = input.getDefiningOp<arith::SelectOp>();
   auto same = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
   if (!same || same.getPredicate() != arith::CmpIPredicate::eq || !isZero(select.getFalseValue()))

@@ -7,8 +7,10 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace zyx::kernel {
@@ -106,9 +108,9 @@ private:
 
   void keep(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
-    // Threads keep their parts of a short row in registers.
+    // Threads keep their parts of a short row in registers, and what there is one of for a row.
     constexpr int64_t lanes = 4;
-    if (staysInRegisters(type.getNumElements(), lanes, threads))
+    if (staysInRegisters(type.getNumElements(), lanes, threads) || (threads > 1 && type.getNumElements() == 1))
       return;
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     if (bytes > left)
@@ -132,19 +134,112 @@ private:
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
 };
 
+/// Keeps rows that threads read together and walk more than once, where they are too long for registers.
+class RowKeeper {
+public:
+  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads)
+      : block(block), axes(axes), most(most), threads(threads) {}
+
+  /// All that is walked more than once, or nothing: what is read again anyway is near then.
+  void run() {
+    countWalks();
+    int64_t bytes = 0;
+    for (auto &[load, walks] : walksOf)
+      bytes += walks > 1 ? bytesOf(load) : 0;
+    if (bytes > most)
+      return;
+    for (auto &[load, walks] : walksOf)
+      if (walks > 1)
+        keep(load);
+  }
+
+private:
+  static RankedTensorType typeOf(LoadOp load) { return cast<RankedTensorType>(load.getType()); }
+  static int64_t bytesOf(LoadOp load) {
+    return typeOf(load).getNumElements() * llvm::divideCeil(typeOf(load).getElementTypeBitWidth(), 8);
+  }
+
+  /// Whether a program has a row of its own: others read what all have out of the caches.
+  bool isOwnRow(LoadOp load) {
+    const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
+    constexpr int64_t lanes = 4;
+    return isOwn && isTile(load.getResult()) && !staysInRegisters(typeOf(load).getNumElements(), lanes, threads);
+  }
+
+  /// Each root is a walk, but for sums that look at one place, and those that are taken along with a maximum.
+  void countWalks() {
+    SmallVector<ReduceOp> before;
+    for (Operation &op : block) {
+      if (!isRoot(&op))
+        continue;
+      auto reduce = dyn_cast<ReduceOp>(op);
+      const bool isPicked = reduce && findPickedIndex(reduce, axes);
+      const bool isAlong =
+          reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      if (reduce)
+        before.push_back(reduce);
+      if (!isPicked && !isAlong)
+        note(&op);
+    }
+  }
+
+  void note(Operation *root) {
+    SmallVector<Value> work(root->getOperands());
+    llvm::DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (!isTile(value) || !def || def->getBlock() != &block || endsPhase(def) || !seen.insert(value).second)
+        continue;
+      if (auto load = dyn_cast<LoadOp>(def); load && isOwnRow(load))
+        ++walksOf[load];
+      else
+        llvm::append_range(work, def->getOperands());
+    }
+  }
+
+  void keep(LoadOp load) {
+    Value row = load.getResult();
+    OpBuilder builder(load.getContext());
+    builder.setInsertionPointAfter(load);
+    auto memory = MemoryAttr::get(load.getContext(), Space::Private);
+    auto type = RankedTensorType::get(typeOf(load).getShape(), typeOf(load).getElementType(), memory);
+    auto kept = ConvertOp::create(builder, load.getLoc(), type, row);
+    auto read = ConvertOp::create(builder, load.getLoc(), row.getType(), kept);
+    row.replaceAllUsesExcept(read, kept);
+  }
+
+  Block &block;
+  const Axes &axes;
+  const int64_t most, threads;
+  llvm::MapVector<LoadOp, int64_t> walksOf;
+};
+
 struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
   using StageReusedPassBase::StageReusedPassBase;
 
   void runOnOperation() override {
-    getOperation()->walk([&](FuncOp func) {
+    WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
       if (isMachineForm(func))
-        return;
+        return WalkResult::advance();
       // A cluster has no memory that all its threads share.
       const int64_t cluster = func.getCluster().value_or(1), threads = func.getThreads().value_or(1) * cluster;
       const int64_t most = cluster > 1 ? 0 : threads > 1 ? sharedBytes : maxBytes;
       func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
+      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads));
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult keepRows(FuncOp func, int64_t threads) {
+    FailureOr<Axes> axes = Axes::compute(func);
+    if (failed(axes))
+      return failure();
+    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
+    return success();
   }
 };
 

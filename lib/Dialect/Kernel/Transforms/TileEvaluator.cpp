@@ -88,7 +88,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     int64_t c = column == point.constants.end() ? 0 : column->second;
     result = held.vectors[r][c / held.lanes];
   } else if (auto load = dyn_cast<LoadOp>(op)) {
-    result = evaluateLoad(load, point);
+    result = evaluateOwnLoad(load, point);
   } else if (auto gather = dyn_cast<GatherOp>(op)) {
     result = evaluateGather(gather, point);
   } else if (auto iota = dyn_cast<IotaOp>(op)) {
@@ -145,6 +145,18 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
+
+FailureOr<Value> TileEvaluator::evaluateOwnLoad(LoadOp load, Point &point) {
+  if (!point.step || !point.vectorAxis || !axes.contains(load.getResult(), *point.vectorAxis))
+    return evaluateLoad(load, point);
+  OwnPart &part = ownParts[{load.getResult(), *point.step}];
+  if (part.value && part.lanes == point.lanes && part.value.getParentBlock() == builder.getInsertionBlock())
+    return part.value;
+  FailureOr<Value> value = evaluateLoad(load, point);
+  if (succeeded(value))
+    ownParts[{load.getResult(), *point.step}] = {*value, point.lanes};
+  return value;
+}
 
 Value TileEvaluator::permutedView(Value view, unsigned innermost) {
   auto op = view.getDefiningOp<ViewOp>();

@@ -34,6 +34,8 @@ struct Point {
   /// Whether this thread has anything here, where some may not: such a point is a copy of another thread's. Null where
   /// all have.
   mlir::Value present;
+  /// Where the steps of threads along a row are unrolled, the number of the step.
+  std::optional<int64_t> step;
   /// What has been evaluated here.
   llvm::DenseMap<mlir::Value, mlir::Value> memo;
 };
@@ -90,6 +92,12 @@ public:
   llvm::DenseMap<mlir::Value, RegisterTile> registers;
 
 private:
+  /// What a thread has read at its step of a row: it is not read again in the same block.
+  struct OwnPart {
+    mlir::Value value;
+    int64_t lanes;
+  };
+  mlir::FailureOr<mlir::Value> evaluateOwnLoad(LoadOp load, Point &point);
   /// Where a point of what is stored lies, and the dimension along which the point is a vector.
   std::pair<llvm::SmallVector<mlir::Value>, std::optional<unsigned>> placeOf(StoreOp store,
                                                                             Point &point);
@@ -117,6 +125,7 @@ private:
   const Axes &axes;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> permuted;
   llvm::DenseMap<MapAttr, std::optional<AccessForm>> forms;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, OwnPart> ownParts;
 };
 
 /// The stride of a view's dimension, where the view is one block and the stride a number.

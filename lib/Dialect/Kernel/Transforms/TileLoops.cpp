@@ -85,6 +85,16 @@ LogicalResult TileLowering::copyMemory(MemoryTile from, MemoryTile to, Location 
   return walk();
 }
 
+/// The tile in memory that a carried one becomes by what is added to it, element by element, in one place: each thread adds
+/// to what it has added to before. Null where more reads it.
+static Value findOwnSum(Value carried, Value yielded) {
+  auto read = yielded.getDefiningOp<ConvertOp>();
+  auto kept = read ? read.getInput().getDefiningOp<ConvertOp>() : ConvertOp();
+  auto sum = kept ? kept.getInput().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  const bool isAlone = sum && carried.hasOneUse() && *carried.user_begin() == sum && sum->hasOneUse() && kept->hasOneUse();
+  return isAlone ? kept.getResult() : Value();
+}
+
 /// A loop that carries tiles, in memory: what it begins with becomes what it ends with.
 LogicalResult TileLowering::emitTileLoop(Operation &op) {
   auto loop = dyn_cast<scf::ForOp>(op);
@@ -99,6 +109,12 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
     evaluator.memory.insert({result, place});
     if (yielded.getDefiningOp<DotOp>())
       evaluator.memory.insert({yielded, place});
+    else if (Value sum = threads > 1 ? findOwnSum(argument, yielded) : Value()) {
+      evaluator.memory.insert({sum, place});
+      ownSums.insert(sum);
+    } else if (threads > 1) {
+      return op.emitOpError("carries a tile that threads do more to than to add to it");
+    }
   }
   auto bound = [&](Value v) { return evaluator.mapping.lookupOrDefault(v); };
   auto copy = scf::ForOp::create(builder, loc, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
@@ -109,8 +125,11 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
   if (failed(lower(*loop.getBody())))
     return failure();
   for (auto [result, yielded] : llvm::zip_equal(loop.getResults(), yield->getOperands()))
-    if (!yielded.getDefiningOp<DotOp>())
+    if (!yielded.getDefiningOp<DotOp>() && threads == 1)
       if (failed(copyMemory(memoryOf(yielded), evaluator.memory[result], loc)))
         return failure();
+  // What each has added up others may read now.
+  builder.setInsertionPointAfter(copy);
+  barrier(loc);
   return success();
 }

@@ -112,6 +112,8 @@ private:
   const int64_t cluster, threads;
   bool sharesTiles = false;
   llvm::SmallVector<mlir::Operation *> pending;
+  /// Tiles in shared memory that a loop adds to, each thread at its own places.
+  llvm::DenseSet<mlir::Value> ownSums;
   /// Ops that have been lowered ahead of their turn, with a dot.
   llvm::DenseSet<mlir::Operation *> done;
   /// Where allocations go: the start of the grid's body.

@@ -45,7 +45,7 @@ LogicalResult NestEmitter::emit() {
       outer.push_back(axis);
   // Memory that is written here may still be read by another thread, and will be.
   const bool writesMemory = llvm::any_of(roots, [&](Operation *root) {
-    return !isa<StoreOp>(root) && !singles.contains(root->getResult(0));
+    return !isa<StoreOp>(root) && !singles.contains(root->getResult(0)) && !t.ownSums.contains(root->getResult(0));
   });
   if (writesMemory)
     t.barrier(loc);
@@ -192,6 +192,7 @@ LogicalResult NestEmitter::walkChunks(Point point, Chunk body) {
         Value position = t.evaluator.addIndex(i, t.evaluator.constantIndex(u * lanes, loc), loc);
         t.setLanes(at, axis, position, lanes, extent, partial, loc);
         at.present = present;
+        at.step = ownStep;
         points.push_back(at);
       }
       if (failed(body(points)))
@@ -270,15 +271,24 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
   // Few steps: what one loop has read or computed stays in registers for the next one. Who has nothing in the last round
   // reads what the last one has.
   if (low.constant && high.constant && staysInRegisters(*high.constant - *low.constant, step, t.threads)) {
+    SmallVector<Value> positions, presents;
     for (int64_t i = *low.constant; i < *high.constant; i += all) {
-      Value position = t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc);
+      positions.push_back(t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc));
+      presents.emplace_back();
       if (i + all > *high.constant) {
         Value last = t.evaluator.constantIndex(*high.constant - step, loc);
-        present = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ule, position, last);
-        position = arith::MinUIOp::create(t.builder, loc, position, last);
+        presents.back() = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ule, positions.back(), last);
+        positions.back() = arith::MinUIOp::create(t.builder, loc, positions.back(), last);
       }
+    }
+    if (failed(readAhead(positions)))
+      return failure();
+    for (auto [i, position] : llvm::enumerate(positions)) {
+      present = presents[i];
+      ownStep = i;
       FailureOr<Accumulators> next = body(position, accs);
       present = Value();
+      ownStep.reset();
       if (failed(next))
         return failure();
       accs = *next;
@@ -308,6 +318,35 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
     first = t.evaluator.addIndex(first, t.evaluator.constantIndex(covered, loc), loc);
   }
   return emitFor(first, t.materialise(high, loc), all, accs, body);
+}
+
+LogicalResult NestEmitter::readAhead(ArrayRef<Value> positions) {
+  // As many registers as have room beside what is computed.
+  constexpr int64_t mostBytes = 256;
+  const Axis axis = *vectorAxis;
+  SmallVector<LoadOp> loads;
+  int64_t bytes = 0;
+  for (auto load : roots.front()->getBlock()->getOps<LoadOp>()) {
+    const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
+    if (!isTile(load.getResult()) || !t.axes.contains(load.getResult(), axis) || !isOwn)
+      continue;
+    loads.push_back(load);
+    bytes += positions.size() * lanes * getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8;
+  }
+  // Others than of one width are read in vectors of their own.
+  if (loads.size() < 2 || bytes > mostBytes || !llvm::all_equal(llvm::map_range(loads, [](LoadOp load) {
+        return getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
+      })))
+    return success();
+  for (LoadOp load : loads)
+    for (auto [i, position] : llvm::enumerate(positions)) {
+      Point point;
+      t.setLanes(point, axis, position, lanes, extents[axis], false, loc);
+      point.step = i;
+      if (failed(t.evaluator.evaluate(load.getResult(), point)))
+        return failure();
+    }
+  return success();
 }
 
 int64_t NestEmitter::stepsAtOnce() {
@@ -510,6 +549,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
           point.constants[axis] = *getConstantIntValue(position);
         t.setLanes(point, axis, position, lanes, extent, partial, loc);
         point.present = present;
+        point.step = ownStep;
         point.memo.clear();
         at.push_back(point);
       }

@@ -30,6 +30,16 @@ struct ContractionChain {
   Axis walked;
 };
 
+/// Sums along two axes of the same values, as the gradients of a norm and of its weights are: each row is summed up, and so
+/// is each column, of what hangs on the sums of rows as well. A kernel walks rows one by one, and adds each to the columns'
+/// sums.
+struct CrossedSums {
+  /// The reduces that combine along rows, and those that combine across them.
+  llvm::SmallVector<ReduceOp> along, across;
+  /// The axis that the ones combine, and that of the others.
+  Axis columns, rows;
+};
+
 /// The axes along which a set of ops computes. Every dimension of every computed value is walked by
 /// one axis, except those of extent 1, which none walks; dimensions that an op ties together
 /// (element-wise operands and result, the kept dimensions of a reduce, the dimensions behind a
@@ -38,7 +48,8 @@ struct ContractionChain {
 ///
 /// The **row axes** are those that the results of all reduces have; without a reduce, those of the
 /// values that leave the set. A kernel runs once per point of the row axes. The two contractions of an
-/// attention have another axis each beside those of its softmax, and those of a chain beside its rows.
+/// attention have another axis each beside those of its softmax, those of a chain beside its rows, and crossed sums one of
+/// two.
 class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;
@@ -66,6 +77,9 @@ public:
   /// The chain of contractions that the reduces are, if they are.
   const std::optional<ContractionChain> &getChain() const { return chain; }
 
+  /// The crossed sums that the reduces are, if they are.
+  const std::optional<CrossedSums> &getCrossed() const { return crossed; }
+
   /// The axes of a computed value as a set.
   AxisSet getAxisSet(mlir::Value value) const;
   /// The product of extents.
@@ -80,6 +94,7 @@ private:
   ReduceOp contraction;
   std::optional<Attention> attention;
   std::optional<ContractionChain> chain;
+  std::optional<CrossedSums> crossed;
   AxisSet rowAxes;
 };
 

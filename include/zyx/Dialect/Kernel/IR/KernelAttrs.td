@@ -228,7 +228,8 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
     the step.
 
     Where the kernel takes no maximum along the axis, the loop carries sums and dots of floats, from zero, of
-    anything that is computed without them.
+    anything that is computed without them. What has the axis and is stored is stored in the loop. In pieces of one
+    element a sum along the axis is that element.
   }];
   let parameters = (ins "::mlir::StringAttr":$axis, "int64_t":$tile);
   let assemblyFormat = "`<` $axis `,` $tile `>`";

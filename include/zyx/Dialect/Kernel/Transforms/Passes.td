@@ -95,10 +95,14 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
     the one end before those of the other begin. Where its computation contains a function that
     becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
     memory: the exponentials of a softmax are computed once.
+
+    Rows that several threads walk more than once, and that are too long for their registers, are read into
+    the memory that they share where there is room.
   }];
   let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "32768",
-           "The same where several threads compute a program and share its memory">];
+           "The same where several threads compute a program and share its memory">,
+    Option<"rowBytes", "row-bytes", "int64_t", "0", "Largest sum of rows that are kept in shared memory as they were read">];
 }
 
 def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
