@@ -42,6 +42,8 @@ struct Product {
   int64_t depth, elementBytes;
   /// Each slice has sums of its own; threads multiply.
   bool sumsSlices, isExact;
+  /// Factors of which slices are turned in shared memory, and are there twice.
+  bool turnsLeft, turnsRight;
   /// Rows of a left factor that do not exist are not fetched.
   bool fetchesFewRows;
   const target::TargetInfo &target;
@@ -67,12 +69,18 @@ struct Product {
     return std::max(work, memory) + besides * std::min(work, memory);
   }
 
+  /// Cycles of threads in a kernel of the generic way.
+  double threadCost() const {
+    const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batches);
+    return products / static_cast<double>(target.threadProductsPerCycle * target.cores);
+  }
+
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
   int64_t stagesOf(Tile tile) const {
-    const int64_t results = tile.rows * 2 * 64 * 2, barriers = 2 * 8 * mostStages + 8;
+    const int64_t results = isExact ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isExact) * 8 * mostStages + 8;
     const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
-    return std::min(mostStages,
-                    (target.sharedBytes - results - exchanged - barriers) / ((tile.rows + tile.columns) * sliceBytes));
+    const int64_t stage = (tile.rows * (1 + turnsLeft) + tile.columns * (1 + turnsRight)) * sliceBytes;
+    return std::min(mostStages, (target.sharedBytes - results - exchanged - barriers) / stage);
   }
 };
 
@@ -113,6 +121,9 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
+  // What is not cut to tf32 is multiplied with all digits.
+  if (std::string ignored; !dot && target.fewDigits && (dot = matchTensorDot(func, axes, /*fewDigits=*/false, ignored)) && !dot->isExact)
+    dot.reset();
   if (!dot || !isForTarget(*dot, target, reason)) {
     if (!func.getBody().getOps<DotOp>().empty())
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
@@ -127,12 +138,18 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
   const Product product{axes.extent(dot->m), axes.extent(dot->n),   dot->depth, batches,
-                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact, dot->lhs.alongDepth, target};
+                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact, dot->isTurned(dot->lhs), dot->isTurned(dot->rhs),
+                        dot->lhs.alongDepth, target};
   SmallVector<TensorChoice> choices;
-  for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window))
+  // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read factors along their rows.
+  const bool areThreadsNear = product.isExact && !(product.turnsLeft && product.turnsRight);
+  for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
+    if (areThreadsNear && product.costOf(tile) > product.threadCost())
+      continue;
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth, product.stagesOf(tile),
-                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4, /*warps=*/0),
+                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4 && !dot->isExact, /*warps=*/0),
                        product.costOf(tile)});
+  }
   // Of those that take as long, wide ones, which read the left factor less often.
   auto rank = [](const TensorChoice &choice) {
     return std::tuple(choice.cost, -choice.step.getColumns(), -choice.step.getRows(), choice.step.getSplit());

@@ -3,26 +3,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Blocks of 64 x 128 that threads multiply themselves. Two by two warps have 32 x 64 each; lane l of a warp has the rows
-// l / 8, l / 8 + 4 and so on, and the columns l % 8, l % 8 + 8 and so on: eight of each. So eight neighbours read pieces of
-// 16 bytes of eight rows in a row of the right factor, which a swizzle of 128 puts into different banks.
+// 4 (l / 8) to 4 (l / 8) + 3 and those 16 behind them, and the columns 4 (l % 8) to 4 (l % 8) + 3 and those 32 behind. Both
+// factors lie in rows along these, in swizzled panels of 32: of each row of a panel a warp reads pieces of 16 bytes that
+// are next to each other, if not in this order, once for all lanes that share them.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
 
-static constexpr int64_t perThread = 8, rowStep = 4, columnStep = 8, rowBytes = 128, pieceBytes = 16;
+static constexpr int64_t perThread = 8, perPiece = 4, rowBytes = 128, pieceBytes = 16, pieces = rowBytes / pieceBytes;
+static constexpr int64_t panelColumns = 32, blockRows = 64, blockColumns = 128;
+
+bool Lowering::isSwizzledMatrix(Value view, int64_t rows, int64_t columns) {
+  auto shared = cast<ViewType>(view.getType());
+  AllocOp alloc = allocationOf(view);
+  return alloc && memory.at(alloc).swizzle == rowBytes && shared.getElementType().isF32() &&
+         shared.getShape() == ArrayRef<int64_t>{rows, columns};
+}
 
 Value Lowering::blockRow() {
   Value half = LLVM::LShrOp::create(b, loc, threads.thread, constant(6));
-  Value up = LLVM::AndOp::create(b, loc, LLVM::LShrOp::create(b, loc, threads.thread, constant(3)), constant(3));
-  return LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, half, constant(5)), up);
+  Value down = LLVM::AndOp::create(b, loc, LLVM::LShrOp::create(b, loc, threads.thread, constant(1)), constant(12));
+  return LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, half, constant(5)), down);
 }
 
 Value Lowering::blockColumn() {
   Value half = LLVM::AndOp::create(b, loc, threads.thread, constant(32));
+  Value across = LLVM::AndOp::create(b, loc, threads.thread, constant(7));
   return LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, half, constant(1)),
-                             LLVM::AndOp::create(b, loc, threads.thread, constant(7)));
+                             LLVM::ShlOp::create(b, loc, across, constant(2)));
 }
 
 LogicalResult Lowering::lower(OuterProductsOp op) {
@@ -32,46 +42,111 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
     return op.emitOpError() << "into " << op.getType() << " is not lowered; blocks of 64 x 128 of f32 are";
   if (failed(requireWarpGroup(op)))
     return failure();
-  auto fits = [&](Value view, int64_t rows) {
-    auto shared = cast<ViewType>(view.getType());
-    AllocOp alloc = allocationOf(view);
-    return alloc && memory.at(alloc).swizzle == rowBytes && shared.getElementType().isF32() &&
-           shared.getShape() == ArrayRef<int64_t>{rows, rowBytes / 4};
-  };
-  if (!fits(op.getLhs(), 64) || !fits(op.getRhs(), 128))
-    return op.emitOpError("takes 64 and 128 rows of 32 f32 from shared memory with a swizzle of 128");
+  const int64_t depth = op.getLhs().getType().getDimSize(0);
+  if (!isSwizzledMatrix(op.getLhs(), depth, blockRows) || !isSwizzledMatrix(op.getRhs(), depth, blockColumns) ||
+      depth % pieces != 0)
+    return op.emitOpError("takes rows of 64 and of 128 f32, a multiple of 8, from shared memory with a swizzle of 128");
 
-  auto bitsOf = [&](Value x, int64_t y) -> Value { return LLVM::XOrOp::create(b, loc, x, constant(y)); };
-  auto scaled = [&](Value x, int64_t shift) -> Value { return LLVM::ShlOp::create(b, loc, x, constant(shift)); };
-  Value up = LLVM::AndOp::create(b, loc, LLVM::LShrOp::create(b, loc, threads.thread, constant(3)), constant(3));
-  Value across = LLVM::AndOp::create(b, loc, threads.thread, constant(7));
-  Value left = advance(value(op.getLhs()), scaled(blockRow(), 7));
-  Value right = advance(value(op.getRhs()), scaled(blockColumn(), 7));
-  Type four = VectorType::get(4, f32);
-  auto read = [&](Value place, int64_t offset) -> Value {
-    return LLVM::LoadOp::create(b, loc, four, advance(place, offset), pieceBytes);
+  const int64_t panelBytes = depth * rowBytes;
+  auto bitsOf = [&](Value x, int64_t y) -> Value { return LLVM::AndOp::create(b, loc, x, constant(y)); };
+  auto down = [&](Value x, int64_t shift) -> Value { return LLVM::LShrOp::create(b, loc, x, constant(shift)); };
+  // Where a thread's piece of a panel is in rows that are s behind a multiple of 8.
+  auto placesOf = [&](Value view, Value panel, Value piece) {
+    Value first = advance(value(view), LLVM::MulOp::create(b, loc, panel, constant(panelBytes)).getResult());
+    SmallVector<Value> places;
+    for (int64_t s = 0; s < pieces; ++s) {
+      Value swizzled = LLVM::XOrOp::create(b, loc, piece, constant(s));
+      places.push_back(advance(first, LLVM::ShlOp::create(b, loc, swizzled, constant(4)).getResult()));
+    }
+    return places;
+  };
+  // A warp has one panel of the left factor, where a thread's second piece is four behind the first one, and two of the
+  // right one.
+  SmallVector<Value> left = placesOf(op.getLhs(), down(threads.thread, 6), bitsOf(down(threads.thread, 3), 3));
+  SmallVector<Value> right = placesOf(op.getRhs(), bitsOf(down(threads.thread, 4), 2), bitsOf(threads.thread, 7));
+  Type four = VectorType::get(perPiece, f32);
+  auto read = [&](SmallVector<Value> &onto, Value place, int64_t offset) {
+    Value piece = LLVM::LoadOp::create(b, loc, four, advance(place, offset), pieceBytes);
+    for (int64_t i = 0; i < perPiece; ++i)
+      onto.push_back(LLVM::ExtractElementOp::create(b, loc, piece, constant(i)));
+  };
+  struct Step {
+    SmallVector<Value> rows, columns;
+  };
+  auto readStep = [&](int64_t k) {
+    Step step;
+    const int64_t s = k % pieces, row = k * rowBytes;
+    read(step.rows, left[s], row);
+    read(step.columns, right[s], row);
+    read(step.rows, left[s ^ pieces / 2], row);
+    read(step.columns, right[s], row + panelBytes);
+    return step;
   };
   SmallVector<Value> sums = unpack(value(op.getAcc()));
-  for (int64_t piece = 0; piece < rowBytes / pieceBytes; ++piece) {
-    // Every other of a thread's rows is in the second half of eight.
-    Value even = bitsOf(up, piece);
-    Value lefts[] = {advance(left, scaled(even, 4)), advance(left, scaled(bitsOf(even, rowStep), 4))};
-    Value here = advance(right, scaled(bitsOf(across, piece), 4));
-    SmallVector<Value> rows, columns;
-    for (int64_t i = 0; i < perThread; ++i) {
-      rows.push_back(read(lefts[i % 2], i * rowStep * rowBytes));
-      columns.push_back(read(here, i * columnStep * rowBytes));
-    }
-    for (int64_t e = 0; e < 4; ++e)
-      for (int64_t i = 0; i < perThread; ++i) {
-        Value row = LLVM::ExtractElementOp::create(b, loc, rows[i], constant(e));
-        for (int64_t j = 0; j < perThread; ++j) {
-          Value column = LLVM::ExtractElementOp::create(b, loc, columns[j], constant(e));
-          Value &sum = sums[i * perThread + j];
-          sum = LLVM::FMAOp::create(b, loc, row, column, sum);
-        }
+  Step step = readStep(0);
+  for (int64_t k = 0; k < depth; ++k) {
+    // What is multiplied next is on its way meanwhile.
+    Step next = k + 1 < depth ? readStep(k + 1) : Step();
+    // To and fro, so that neighbours have a row or a column in common.
+    for (int64_t i = 0; i < perThread; ++i)
+      for (int64_t each = 0; each < perThread; ++each) {
+        const int64_t j = i % 2 ? perThread - 1 - each : each;
+        Value &sum = sums[i * perThread + j];
+        sum = LLVM::FMAOp::create(b, loc, step.rows[i], step.columns[j], sum);
       }
+    step = std::move(next);
   }
   map.map(op.getResult(), pack(type, sums));
+  return success();
+}
+
+/// Lane l of a warp has four rows and a piece of each. Which ones follows from its bits, so that eight neighbours read from
+/// all banks and write to all banks, though both sides are swizzled.
+LogicalResult Lowering::lower(TurnOp op) {
+  const int64_t rows = op.getFrom().getType().getDimSize(0);
+  if (!isSwizzledMatrix(op.getFrom(), rows, panelColumns) || !isSwizzledMatrix(op.getTo(), panelColumns, rows) ||
+      rows % blockRows != 0)
+    return op.emitOpError("takes a multiple of 64 rows of 32 f32 from and to shared memory with a swizzle of 128");
+  if (failed(requireWarpGroup(op)))
+    return failure();
+  auto bit = [&](int64_t from, int64_t to) -> Value {
+    Value at = LLVM::AndOp::create(b, loc, threads.thread, constant(int64_t(1) << from));
+    if (from == to)
+      return at;
+    return to > from ? LLVM::ShlOp::create(b, loc, at, constant(to - from)).getResult()
+                     : LLVM::LShrOp::create(b, loc, at, constant(from - to)).getResult();
+  };
+  auto xored = [&](Value x, Value y) -> Value { return LLVM::XOrOp::create(b, loc, x, y); };
+  auto scaled = [&](Value x, int64_t shift) -> Value { return LLVM::ShlOp::create(b, loc, x, constant(shift)); };
+  // A piece of a row, and the number of four rows: bits of these are bits of the lane, the upper ones of the warp.
+  Value piece = xored(xored(bit(0, 0), bit(1, 1)), bit(3, 2));
+  Value fours = xored(xored(xored(bit(2, 0), bit(1, 1)), bit(4, 1)), xored(bit(5, 2), bit(6, 3)));
+  const int64_t panelBytes = panelColumns * rowBytes;
+  Value from = advance(value(op.getFrom()), scaled(fours, 9));
+  Value to = advance(advance(value(op.getTo()), LLVM::MulOp::create(b, loc, bit(6, 0), constant(panelBytes)).getResult()),
+                     scaled(piece, 9));
+  // Rows 4 f + i of a matrix have their pieces exchanged by 4 (f % 2) + i.
+  Value read = xored(piece, bit(2, 2)), write = xored(LLVM::AndOp::create(b, loc, fours, constant(7)), bit(0, 2));
+  auto placeOf = [&](Value base, Value swizzled, int64_t i) {
+    return advance(advance(base, scaled(xored(swizzled, constant(i)), 4)), i * rowBytes);
+  };
+  SmallVector<Value> sources, targets;
+  for (int64_t i = 0; i < perPiece; ++i) {
+    sources.push_back(placeOf(from, read, i));
+    targets.push_back(placeOf(to, write, i));
+  }
+  Type four = VectorType::get(perPiece, f32);
+  for (int64_t block = 0; block < rows / blockRows; ++block) {
+    SmallVector<Value> taken;
+    for (Value source : sources)
+      taken.push_back(LLVM::LoadOp::create(b, loc, four, advance(source, block * blockRows * rowBytes), pieceBytes));
+    for (int64_t i = 0; i < perPiece; ++i) {
+      Value turned = LLVM::PoisonOp::create(b, loc, four);
+      for (int64_t j = 0; j < perPiece; ++j)
+        turned = LLVM::InsertElementOp::create(
+            b, loc, turned, LLVM::ExtractElementOp::create(b, loc, taken[j], constant(i)), constant(j));
+      LLVM::StoreOp::create(b, loc, turned, advance(targets[i], block * (blockRows / panelColumns) * panelBytes), pieceBytes);
+    }
+  }
   return success();
 }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Global memory that threads read and write themselves: what a thread holds of a tile lies at two rows and at
-// pairs of columns, or of a block at eight of each.
+// pairs of columns, or of a block at eight of each, four of them neighbours.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
@@ -24,8 +24,8 @@ struct Lowering::Share {
   /// The thread's first column, and how many there are; null where all exist.
   Value column;
   int64_t columns = 0;
-  /// Two registers are one place in memory, and exist together.
-  bool inPairs = false;
+  /// So many registers, 1, 2 or 4, are one place in memory, and exist together.
+  int64_t together = 1;
 
   int64_t offsetOf(size_t i) const { return rowsBeyond[places[i].first] * rowStride + places[i].second * columnStride; }
 };
@@ -75,7 +75,7 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
     share.rowStride = strides[dim];
     if (isBlock) {
       at[dim] = plus(at[dim], blockRow());
-      share.rowsBeyond = {0, 4, 8, 12, 16, 20, 24, 28};
+      share.rowsBeyond.assign(std::begin(rowsBeyondInBlock), std::end(rowsBeyondInBlock));
     } else {
       Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31));
       Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));
@@ -101,9 +101,11 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
     share.columns = made.getType().getDimSize(dim);
     if (!isInside(dim))
       share.column = at[dim];
-    share.inPairs = !isBlock && share.columnStride == 1 && !share.element.isInteger(1) && *offset % 2 == 0 &&
-                    (isInside(dim) || share.columns % 2 == 0) &&
-                    llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) { return stride % 2 == 0; });
+    const int64_t neighbours = isBlock ? 4 : 2;
+    if (share.columnStride == 1 && !share.element.isInteger(1) && *offset % neighbours == 0 &&
+        (isInside(dim) || share.columns % neighbours == 0) &&
+        llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride % neighbours == 0; }))
+      share.together = neighbours;
   }
   for (auto [index, stride] : llvm::zip(at, strides))
     if (stride != 0)
@@ -111,8 +113,8 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
   share.first = LLVM::GEPOp::create(b, loc, globalPointer, share.element, share.buffer, ArrayRef<LLVM::GEPArg>{place});
   if (isBlock)
     for (size_t row = 0; row < share.rowsBeyond.size(); ++row)
-      for (int64_t i = 0; i < (hasColumns ? 8 : 1); ++i)
-        share.places.push_back({row, 8 * i});
+      for (int64_t beyond : ArrayRef(columnsBeyondInBlock).take_front(hasColumns ? 8 : 1))
+        share.places.push_back({row, beyond});
   else if (hasRows && hasColumns)
     for (int64_t i = 0; i < tile.getDimSize(1) / 2; ++i)
       share.places.push_back({(i >> 1) & 1, i / 4 * 8 + i % 2});
@@ -142,7 +144,6 @@ LogicalResult Lowering::lower(LoadOp op) {
     return failure();
   // A condition is a byte.
   const int64_t bytes = std::max<int64_t>(share->element.getIntOrFloatBitWidth() / 8, 1);
-  Type pair = VectorType::get(2, share->element);
   llvm::DenseMap<int64_t, Value> columnExists;
   auto exists = [&](size_t i) {
     auto [row, column] = share->places[i];
@@ -178,15 +179,16 @@ LogicalResult Lowering::lower(LoadOp op) {
   bool isPacked = isa<VectorType>(tile.getBody().front());
   SmallVector<Value> registers;
   for (size_t i = 0; i < share->places.size(); ++i) {
-    if (share->inPairs) {
-      Value both = read(i++, pair, 2 * bytes);
+    if (const int64_t count = share->together; count > 1) {
+      Value all = read(i, VectorType::get(count, share->element), count * bytes);
       if (isPacked)
-        registers.push_back(both);
+        registers.push_back(all);
       else
-        for (int64_t j = 0; j < 2; ++j)
-          registers.push_back(LLVM::ExtractElementOp::create(b, loc, both, constant(j)));
+        for (int64_t j = 0; j < count; ++j)
+          registers.push_back(LLVM::ExtractElementOp::create(b, loc, all, constant(j)));
+      i += count - 1;
     } else if (isPacked) {
-      Value both = LLVM::PoisonOp::create(b, loc, pair);
+      Value both = LLVM::PoisonOp::create(b, loc, VectorType::get(2, share->element));
       for (int64_t j = 0; j < 2; ++j)
         both = LLVM::InsertElementOp::create(b, loc, both, read(i + j, share->element, bytes), constant(j));
       registers.push_back(both);
@@ -218,11 +220,11 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
   auto element = [&](size_t i) -> Value {
     return isPacked ? LLVM::ExtractElementOp::create(b, loc, registers[i / 2], constant(i % 2)).getResult() : registers[i];
   };
-  auto both = [&](size_t i) -> Value {
+  auto neighbours = [&](size_t i) -> Value {
     if (isPacked)
       return registers[i / 2];
-    Value result = LLVM::PoisonOp::create(b, loc, VectorType::get(2, share->element));
-    for (int64_t j = 0; j < 2; ++j)
+    Value result = LLVM::PoisonOp::create(b, loc, VectorType::get(share->together, share->element));
+    for (int64_t j = 0; j < share->together; ++j)
       result = LLVM::InsertElementOp::create(b, loc, result, registers[i + j], constant(j));
     return result;
   };
@@ -230,11 +232,11 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
   for (size_t row = 0; row < share->rows.size(); ++row) {
     auto writeRow = [&] {
       for (size_t i = 0; i < share->places.size(); ++i) {
-        if (share->places[i].first != row || (share->inPairs && i % 2 == 1))
+        if (share->places[i].first != row || i % share->together != 0)
           continue;
         auto writeOne = [&] {
-          if (share->inPairs)
-            write(i, both(i), 2 * bytes);
+          if (share->together > 1)
+            write(i, neighbours(i), share->together * bytes);
           else
             write(i, element(i), bytes);
           return success();

@@ -120,9 +120,15 @@ private:
   mlir::LogicalResult storeToGlobal(StoreOp op);
 
   // LowerBlocks.cpp: what threads multiply themselves.
-  /// A thread's first row or column of a block of 64 x 128.
+  /// A thread's first row or column of a block of 64 x 128, and the next ones beyond it.
   mlir::Value blockRow();
   mlir::Value blockColumn();
+  static constexpr int64_t rowsBeyondInBlock[] = {0, 1, 2, 3, 16, 17, 18, 19};
+  static constexpr int64_t columnsBeyondInBlock[] = {0, 1, 2, 3, 32, 33, 34, 35};
+  /// Whether a view is a matrix of f32 in shared memory with a swizzle of 128 bytes.
+  bool isSwizzledMatrix(mlir::Value view, int64_t rows, int64_t columns);
+  mlir::LogicalResult lower(OuterProductsOp op);
+  mlir::LogicalResult lower(TurnOp op);
 
   // LowerCopies.cpp: copies by all threads of the workgroup.
   /// How a box is divided among them, and where each reads its part.
@@ -156,7 +162,6 @@ private:
   mlir::LogicalResult lower(ReduceOp op);
   mlir::LogicalResult lower(BroadcastOp op);
   mlir::LogicalResult lower(StoreOp op);
-  mlir::LogicalResult lower(OuterProductsOp op);
   mlir::LogicalResult lower(ClusterSendOp op);
   mlir::LogicalResult lower(ClusterReceiveOp op);
   mlir::LogicalResult lower(MmaAsyncOp op);

@@ -83,6 +83,15 @@ LogicalResult MmaAsyncOp::verify() {
   return success();
 }
 
+LogicalResult TurnOp::verify() {
+  ViewType from = getFrom().getType(), to = getTo().getType();
+  if (from.getSpace() != Space::Shared || to.getSpace() != Space::Shared || from.getRank() != 2 || to.getRank() != 2 ||
+      from.getElementType() != to.getElementType() || from.getDimSize(0) != to.getDimSize(1) ||
+      from.getDimSize(1) != to.getDimSize(0))
+    return emitOpError() << "transposes one shared matrix into another, not " << from << " into " << to;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Copies by all threads, and matrix units of warps
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,8 @@ constexpr int64_t mostRows = 128;
 constexpr int64_t pieceColumns = 16;
 /// With two groups that multiply: a thread of theirs, and one that copies.
 constexpr int64_t manyRegisters = 232, fewRegisters = 40;
+/// Beside a group that turns slices: its threads, and those of two groups that multiply.
+constexpr int64_t turningRegisters = 56, restRegisters = 200;
 
 /// Makes one kernel.
 class Mapper : ProductEmitter {
@@ -43,6 +45,9 @@ public:
 
   void run() {
     FuncOp mapped = beginKernel(programs());
+    const bool turns = dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs);
+    if (turns)
+      mapped.setThreads(groupThreads * (groups + 2));
     if (sharers > 1)
       mapped.setCluster(sharers);
     acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
@@ -64,7 +69,10 @@ public:
     b.createBlock(&roles.getBody());
     // One group has as many registers as a thread can have already.
     emitRole("producer", 1, groups > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
-    emitRole("consumer", groups, groups > 1 ? manyRegisters : 0, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+    if (turns)
+      emitRole("turner", 1, groups > 1 ? turningRegisters : 0, /*single=*/false, [&](Value) { emitTurner(); });
+    const int64_t registers = groups == 1 ? 0 : turns ? restRegisters : manyRegisters;
+    emitRole("consumer", groups, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
     endKernel();
@@ -77,10 +85,17 @@ private:
 
   struct Ring {
     Value view, memory;
+    /// What the copy engine fills: the same, or where slices wait to be turned.
+    Value filled;
     /// Elements along the axis that is not contracted, of all groups, of a place in memory, and of one copy.
     int64_t free = 0, box = 0, copied = 0;
+    /// Copies of a slice.
+    int64_t copies = 1;
     const TensorFactor *factor = nullptr;
   };
+
+  /// The contraction runs along the rows of what is multiplied.
+  bool isDeep(const TensorFactor &factor) const { return factor.alongDepth && !dot.isExact; }
 
   Ring makeRing(const TensorFactor &factor, int64_t free) {
     Ring ring;
@@ -89,18 +104,22 @@ private:
     LoadOp load = factor.load;
     ring.view = viewOf(load.getView(), factor.map);
     // Where the contraction does not run along rows, each group of the left factor has a box of its own.
-    bool splits = !factor.alongDepth && &factor == &dot.lhs;
+    const bool isLeft = &factor == &dot.lhs, splits = isLeft && !isDeep(factor);
     ring.box = splits ? groupRows : free;
     // Rows that do not exist would be filled one by one; what they make is dropped.
-    ring.copied = &factor == &dot.lhs && factor.alongDepth && m < free ? llvm::alignTo(m, 8) : ring.box;
+    ring.copied = !factor.alongDepth ? ring.box : isLeft && m < free ? llvm::alignTo(m, 8) : free;
+    ring.copies = factor.alongDepth ? 1 : free / ring.box;
     SmallVector<int64_t> shape = {step.getStages()};
     if (splits)
       shape.push_back(free / groupRows);
-    if (factor.alongDepth)
+    if (isDeep(factor))
       shape.append({ring.box, step.getDepth()});
     else
       shape.append({step.getDepth(), ring.box});
-    ring.memory = allocShared(shape, getElementTypeOrSelf(load.getType()));
+    Type element = getElementTypeOrSelf(load.getType());
+    ring.filled = ring.memory = allocShared(shape, element);
+    if (dot.isTurned(factor))
+      ring.filled = allocShared({step.getStages(), free, step.getDepth()}, element);
     return ring;
   }
 
@@ -115,6 +134,8 @@ private:
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
     full = barriers(step.getStages(), 1);
     empty = barriers(step.getStages(), groups);
+    if (dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs))
+      turned = barriers(step.getStages(), 1);
     if (sharers > 1) {
       // What each workgroup of the cluster has of this one's columns.
       parts = AllocOp::create(b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
@@ -184,7 +205,7 @@ private:
     for (auto [element, each] : llvm::zip(elements, window.elements))
       offsets[each.position] = multiply(element, each.apart);
     indices.push_back(extents.empty() ? depth : rest(depth, index(channels)));
-    Value slot = part(ring.memory, {stage}, {ring.copied, step.getDepth()});
+    Value slot = part(ring.filled, {stage}, {ring.copied, step.getDepth()});
     AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr(), offsets,
                         PixelsAttr::get(b.getContext(), window.low, window.high, window.steps));
   }
@@ -207,16 +228,16 @@ private:
       indices.append({ring.factor->alongDepth ? at : depth, ring.factor->alongDepth ? depth : at});
       AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
     };
-    if (ring.box == ring.free || cast<ViewType>(ring.memory.getType()).getRank() == 3) {
+    if (ring.copies == 1) {
       SmallVector<int64_t> shape = {ring.copied, step.getDepth()};
       if (!ring.factor->alongDepth)
         std::swap(shape[0], shape[1]);
-      bool splits = cast<ViewType>(ring.memory.getType()).getRank() == 4;
-      emit(part(ring.memory, splits ? ArrayRef<Value>{stage, index(0)} : ArrayRef<Value>{stage}, shape), free);
+      bool splits = cast<ViewType>(ring.filled.getType()).getRank() == 4;
+      emit(part(ring.filled, splits ? ArrayRef<Value>{stage, index(0)} : ArrayRef<Value>{stage}, shape), free);
       return;
     }
-    for (int64_t i = 0; i < ring.free / ring.box; ++i)
-      emit(part(ring.memory, {stage, index(i)}, {step.getDepth(), ring.box}), add(free, i * ring.box));
+    for (int64_t i = 0; i < ring.copies; ++i)
+      emit(part(ring.filled, {stage, index(i)}, {step.getDepth(), ring.box}), add(free, i * ring.box));
   }
 
   void emitProducer() {
@@ -225,8 +246,8 @@ private:
       return loop(begin, end, index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1];
         WaitOp::create(b, loc, empty, stage, parity);
-        const int64_t rows = left.copied == left.box ? left.free : left.copied;
-        ExpectOp::create(b, loc, full, stage, (rows + right.free) * TensorDot::sliceBytes);
+        const int64_t copied = left.copied * left.copies + right.copied * right.copies;
+        ExpectOp::create(b, loc, full, stage, copied * TensorDot::sliceBytes);
         fetch(left, place, stage, depth, place.row);
         fetch(right, place, stage, depth, place.column);
         auto [next, flipped] = advance(stage, parity);
@@ -235,15 +256,35 @@ private:
     });
   }
 
+  /// Turns what has come of factors along the contraction, and says so. A stage is free for that when it is for the copy.
+  void emitTurner() {
+    overTiles({index(0), bit(false)}, [&](Value, ValueRange carried) {
+      return loop(begin, end, index(step.getDepth()), carried, [&](Value, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1];
+        WaitOp::create(b, loc, full, stage, parity);
+        if (dot.isTurned(dot.lhs))
+          for (int64_t i = 0; i < left.free / left.box; ++i)
+            TurnOp::create(b, loc, part(left.filled, {stage, index(i * left.box)}, {left.box, step.getDepth()}),
+                           leftOf(stage, index(i)));
+        if (dot.isTurned(dot.rhs))
+          TurnOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
+        BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+        ArriveOp::create(b, loc, turned, stage, Value());
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped};
+      });
+    });
+  }
+
   /// The factors of one group in a stage.
   Value leftOf(Value stage, Value instance) {
-    if (dot.lhs.alongDepth)
+    if (isDeep(dot.lhs))
       return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
     return part(left.memory, {stage, instance}, {step.getDepth(), groupRows});
   }
   Value rightOf(Value stage) {
     SmallVector<int64_t> shape = {step.getColumns(), step.getDepth()};
-    if (!dot.rhs.alongDepth)
+    if (!isDeep(dot.rhs))
       std::swap(shape[0], shape[1]);
     return part(right.memory, {stage}, shape);
   }
@@ -275,7 +316,10 @@ private:
   /// What every thread has read is given back.
   Carried multiplySlice(Value instance, ValueRange ring) {
     Value stage = ring[0], parity = ring[1];
-    WaitOp::create(b, loc, full, stage, parity);
+    if (!dot.isTurned(dot.lhs) || !dot.isTurned(dot.rhs))
+      WaitOp::create(b, loc, full, stage, parity);
+    if (turned)
+      WaitOp::create(b, loc, turned, stage, parity);
     Value sum = OuterProductsOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), ring[2]);
     BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
     ArriveOp::create(b, loc, empty, stage, Value());
@@ -404,7 +448,7 @@ private:
   RankedTensorType sums;
   Ring left, right;
   SmallVector<Way> ways;
-  Value out, full, empty, tiles, first, stride;
+  Value out, full, empty, turned, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;
   /// Of clusters: this workgroup's number, and what it gets of the others.

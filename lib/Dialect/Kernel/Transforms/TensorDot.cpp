@@ -259,8 +259,9 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
   auto right = left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason) : std::nullopt;
   if (!left || !right)
     return std::nullopt;
-  if (bytesOf(lhs) != 2 && (!left->alongDepth || !right->alongDepth || left->window || right->window)) {
-    reason = "a factor of 8 or 32 bits does not run along the contraction";
+  const bool runAlong = left->alongDepth && right->alongDepth;
+  if (bytesOf(lhs) != 2 && ((!runAlong && !result.isExact) || left->window || right->window)) {
+    reason = runAlong ? "a factor of 8 or 32 bits has windows" : "a factor of 8 or 32 bits does not run along the contraction";
     return std::nullopt;
   }
   if (left->window && right->window) {

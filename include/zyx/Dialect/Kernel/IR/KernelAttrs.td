@@ -125,7 +125,8 @@ def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
     `wgmma_acc` is the accumulator of wgmma m64nNk16 over 128 threads, `wgmma_a` its register form of
     A, `mma_*` those of mma.sync over 32 threads: 16 rows of an accumulator or of A, 32 bytes of A and B along the
     contraction. `mfma_acc` and `wmma_acc` are those of AMD's units. `block` is what
-    128 threads that multiply themselves have of 64 x 128: each every fourth row of 32 and every eighth column of 64.
+    128 threads that multiply themselves have of 64 x 128: each four neighbours of every sixteen of 32 rows, and four of
+    every thirty-two of 64 columns.
     `pieces` is what all threads of a workgroup hold of a box that they copy: 16 bytes each, in turn, row by row.
     `arith` and `math` apply element by element and keep the layout.
   }];

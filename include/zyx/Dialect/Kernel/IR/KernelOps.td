@@ -590,13 +590,24 @@ def Kernel_MmaAsyncOp : Kernel_Op<"mma_async"> {
 def Kernel_OuterProductsOp : Kernel_Op<"outer_products", [AllTypesMatch<["acc", "result"]>]> {
   let summary = "A contraction that the threads multiply themselves";
   let description = [{
-    `result = acc + lhs x rhs` out of shared memory, `lhs` a view of [m, k] and `rhs` one of [n, k]: each thread adds up
+    `result = acc + lhs x rhs` out of shared memory, `lhs` a view of [k, m] and `rhs` one of [k, n]: each thread adds up
     the outer products of its rows and its columns (`#kernel.frag<block>`) along the contraction, by fused
     multiply-add.
   }];
   let arguments = (ins Kernel_ViewType:$lhs, Kernel_ViewType:$rhs, Kernel_Tile:$acc);
   let results = (outs Kernel_Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs `acc` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+}
+
+def Kernel_TurnOp : Kernel_Op<"turn"> {
+  let summary = "Transpose a matrix from one place in shared memory to another";
+  let description = [{
+    All threads of a role write the columns of `from` as rows of `to`: 4 x 4 elements of 32 bits each, in turn. What others
+    see of it is up to the barrier behind it.
+  }];
+  let arguments = (ins Kernel_ViewType:$from, Kernel_ViewType:$to);
+  let assemblyFormat = "$from `to` $to attr-dict `:` type($from) `to` type($to)";
+  let hasVerifier = 1;
 }
 
 def Kernel_MmaCommitOp : Kernel_Op<"mma_commit"> {

@@ -67,8 +67,10 @@ struct TensorDot {
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<StoreOp> stores;
 
-  /// Threads multiply.
+  /// Threads multiply. They read four neighbours along rows or columns at a time, so that factors whose contraction runs
+  /// along their rows are turned in shared memory.
   bool isExact = false;
+  bool isTurned(const TensorFactor &factor) const { return isExact && factor.alongDepth; }
 
   int64_t elementBytes() const;
   /// Elements of a slice along the contraction.
