@@ -13,8 +13,8 @@ def workloads():
     for layout in ("NN", "TN", "TT"):
         all[f"gemm-bf16-4096-{layout}"] = gemm(layout, 4096, 4096, 4096)
     all["gemm-f16-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f16")
-    all["gemm-f32-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f32")
-    all["gemm-f32-4096-NN"] = gemm("NN", 4096, 4096, 4096, "f32")
+    for layout in ("NT", "NN", "TN", "TT"):
+        all[f"gemm-f32-4096-{layout}"] = gemm(layout, 4096, 4096, 4096, "f32")
     all["gemm-tf32-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f32", fast=True)
     all["gemm-i8-4096-NT"] = gemm("NT", 4096, 4096, 4096, "i8", out="i32")
     all["gemm-f8-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f8E4M3FN", out="bf16", fast=True)

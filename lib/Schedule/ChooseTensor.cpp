@@ -71,8 +71,8 @@ struct Product {
 
   /// Cycles of threads in a kernel of the generic way.
   double threadCost() const {
-    const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batches);
-    return products / static_cast<double>(target.threadProductsPerCycle * target.cores);
+    const double sums = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(batches);
+    return sums * static_cast<double>(k) / static_cast<double>(target.threadProductsPerCycle * target.cores);
   }
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
@@ -121,15 +121,18 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
-  // What is not cut to tf32 is multiplied with all digits.
-  if (std::string ignored; !dot && target.fewDigits && (dot = matchTensorDot(func, axes, /*fewDigits=*/false, ignored)) && !dot->isExact)
-    dot.reset();
-  if (!dot || !isForTarget(*dot, target, reason)) {
+  // What cannot be cut to tf32 is multiplied with all digits.
+  if (std::string ignored; !dot && target.fewDigits)
+    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored); whole && whole->isExact)
+      dot = whole;
+  auto refuse = [&] {
     if (!func.getBody().getOps<DotOp>().empty())
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
           << func.getName() << " is not multiplied by tensor cores: " << reason;
-    return {};
-  }
+    return SmallVector<TensorChoice>();
+  };
+  if (!dot || !isForTarget(*dot, target, reason))
+    return refuse();
   if (dot->isExact && axes.extent(dot->m) < fewestExactRows)
     return {};
   if (!target.hasTensorTiles)
@@ -138,17 +141,22 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
   const Product product{axes.extent(dot->m), axes.extent(dot->n),   dot->depth, batches,
-                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact, dot->isTurned(dot->lhs), dot->isTurned(dot->rhs),
-                        dot->lhs.alongDepth, target};
+                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact,
+                        dot->isTurned(dot->lhs), dot->isTurned(dot->rhs), dot->lhs.alongDepth, target};
   SmallVector<TensorChoice> choices;
   // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read factors along their rows.
   const bool areThreadsNear = product.isExact && !(product.turnsLeft && product.turnsRight);
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
+    const bool isCut = dot->elementBytes() == 4 && target.fewDigits && !dot->isExact;
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth, product.stagesOf(tile),
-                                           group, tile.split, target.fewDigits && dot->elementBytes() == 4 && !dot->isExact, /*warps=*/0),
+                                           group, tile.split, isCut, /*warps=*/0),
                        product.costOf(tile)});
+  }
+  if (choices.empty() && areThreadsNear) {
+    reason = "threads that read its factors along rows take less";
+    return refuse();
   }
   // Of those that take as long, wide ones, which read the left factor less often.
   auto rank = [](const TensorChoice &choice) {

@@ -905,21 +905,41 @@ kernel.func @scalar_store(%x: !x) attributes {threads = 128 : i64} {
 // -----
 
 kernel.func @products_of_a_half() attributes {threads = 128 : i64} {
-  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
-  %r = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %l = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
+  %r = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   %z = arith.constant dense<0.0> : tensor<64x128xf32, #kernel.frag<block>>
-  // expected-error @below {{takes 64 and 128 rows of 32 f32 from shared memory with a swizzle of 128}}
-  %d = kernel.outer_products %l, %r acc %z : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xf32, #kernel.frag<block>>
+  // expected-error @below {{takes rows of 64 and of 128 f32, a multiple of 8, from shared memory with a swizzle of 128}}
+  %d = kernel.outer_products %l, %r acc %z : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xf32, #kernel.frag<block>>
   kernel.return
 }
 
 // -----
 
 kernel.func @products_of_integers() attributes {threads = 128 : i64} {
-  %l = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
-  %r = kernel.alloc : !kernel.view<128x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %l = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
+  %r = kernel.alloc : !kernel.view<32x128xf32, shared, #kernel.shared<swizzle = 128>>
   %z = arith.constant dense<0> : tensor<64x128xi32, #kernel.frag<block>>
   // expected-error @below {{is not lowered; blocks of 64 x 128 of f32 are}}
-  %d = kernel.outer_products %l, %r acc %z : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<128x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xi32, #kernel.frag<block>>
+  %d = kernel.outer_products %l, %r acc %z : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<32x128xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xi32, #kernel.frag<block>>
+  kernel.return
+}
+
+// -----
+
+kernel.func @turned_without_swizzle() attributes {threads = 128 : i64} {
+  %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %t = kernel.alloc : !kernel.view<32x64xf32, shared>
+  // expected-error @below {{takes a multiple of 64 rows of 32 f32 from and to shared memory with a swizzle of 128}}
+  kernel.turn %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared>
+  kernel.return
+}
+
+// -----
+
+kernel.func @turned_by_a_warp() attributes {threads = 32 : i64} {
+  %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
+  %t = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
+  // expected-error @below {{needs 128 threads, not 32}}
+  kernel.turn %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   kernel.return
 }

@@ -106,3 +106,13 @@ func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>
   %r = "kernel.mma_wait"(%acc) <{pending = 0 : i64}> : (tensor<64x64xf32, #kernel.frag<wgmma_acc>>) -> tensor<64x64xf32>
   return
 }
+
+// -----
+
+kernel.func @turned_into_the_same() {
+  %f = kernel.alloc : !kernel.view<64x32xf32, shared>
+  %t = kernel.alloc : !kernel.view<64x32xf32, shared>
+  // expected-error @below {{transposes one shared matrix into another}}
+  kernel.turn %f to %t : !kernel.view<64x32xf32, shared> to !kernel.view<64x32xf32, shared>
+  kernel.return
+}

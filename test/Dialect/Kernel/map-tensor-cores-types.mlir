@@ -88,10 +88,29 @@ kernel.func @cut(%a: !f32, %b: !f32, %c: !f32) attributes {
   kernel.return
 }
 
-// Else threads multiply: eight rows by eight columns each, out of the same ring. All have read before a stage is given
-// back. Of 256 x 256 nothing lies outside; a bias is one number for each column.
+// Else threads multiply: eight rows by eight columns each. Slices of factors whose contraction runs along rows come to a
+// place of their own, and others turn them. All have read before a stage is given back. Of 256 x 256 nothing lies outside; a
+// bias is one number for each column.
 // CHECK-LABEL: kernel.func @exact
-// CHECK: kernel.wait
+// CHECK-SAME: threads = 512
+// CHECK: %[[LEFT:.*]] = kernel.alloc : <3x2x32x64xf32
+// CHECK: %[[RAW_LEFT:.*]] = kernel.alloc : <3x128x32xf32
+// CHECK: %[[RIGHT:.*]] = kernel.alloc : <3x32x128xf32
+// CHECK: %[[RAW_RIGHT:.*]] = kernel.alloc : <3x128x32xf32
+// CHECK: %[[FULL:.*]] = kernel.barriers arrivals 1
+// CHECK: %[[EMPTY:.*]] = kernel.barriers arrivals 2
+// CHECK: %[[TURNED:.*]] = kernel.barriers arrivals 1
+// CHECK: kernel.role "producer"
+// CHECK: kernel.expect %[[FULL]]{{.*}} bytes 32768
+// CHECK: kernel.role "turner"
+// CHECK: kernel.wait %[[FULL]]
+// CHECK-COUNT-3: kernel.turn
+// CHECK-NOT: kernel.turn
+// CHECK: kernel.barrier role
+// CHECK: kernel.arrive %[[TURNED]]
+// CHECK: kernel.role "consumer"
+// CHECK-NOT: kernel.wait %[[FULL]]
+// CHECK: kernel.wait %[[TURNED]]
 // CHECK: kernel.outer_products {{.*}} -> tensor<64x128xf32, #kernel.frag<block>>
 // CHECK: kernel.barrier role
 // CHECK: kernel.arrive
@@ -99,14 +118,17 @@ kernel.func @cut(%a: !f32, %b: !f32, %c: !f32) attributes {
 // CHECK: kernel.broadcast
 // CHECK: kernel.store {{.*}} : tensor<64x128xf32, #kernel.frag<block>>
 // NVVM-LABEL: llvm.func @exact
-// NVVM: %[[A:.*]] = llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// NVVM-COUNT-16: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// NVVM: nvvm.mbarrier.arrive
+// NVVM-COUNT-8: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // NVVM-COUNT-64: llvm.intr.fma
+// NVVM: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // NVVM: nvvm.barrier id
 // NVVM: nvvm.mbarrier.arrive
-// NVVM-COUNT-64: llvm.store {{.*}} : f32, !llvm.ptr<1>
+// NVVM-COUNT-16: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
 // NVVM-NOT: llvm.store
 kernel.func @exact(%a: !f32, %b: !f32, %bias: !f32, %c: !f32) attributes {
-    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 4, group 8>]>} {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 3, group 8>]>} {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !f32 -> !single
   %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !single -> tensor<256x512xf32>
@@ -120,5 +142,38 @@ kernel.func @exact(%a: !f32, %b: !f32, %bias: !f32, %c: !f32) attributes {
   %9 = arith.addf %4, %8 : tensor<256x256xf32>
   %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !f32 -> !result
   kernel.store %9, %7[%c0, %c0] : tensor<256x256xf32>, !result
+  kernel.return
+}
+
+// What runs across the contraction is multiplied as it comes: of a left factor each group has copies of its own. Rows of
+// 254 f32 are written one by one, and those behind the last column not at all.
+// CHECK-LABEL: kernel.func @across
+// CHECK-SAME: threads = 384
+// CHECK: kernel.alloc : <4x2x32x64xf32
+// CHECK-NEXT: kernel.view
+// CHECK-NEXT: kernel.alloc : <4x32x128xf32
+// CHECK-NOT: kernel.alloc
+// CHECK: kernel.expect {{.*}} bytes 32768
+// CHECK-COUNT-3: kernel.async_load
+// CHECK-NOT: kernel.async_load
+// CHECK-NOT: kernel.turn
+// CHECK: kernel.wait
+// CHECK: kernel.outer_products {{.*}} -> tensor<64x128xf32, #kernel.frag<block>>
+// NVVM-LABEL: llvm.func @across
+// NVVM-COUNT-64: llvm.store {{.*}} : f32, !llvm.ptr<1>
+// NVVM-NOT: llvm.store
+!rights = !kernel.view<512x254xf32, global>
+!results = !kernel.view<256x254xf32, global>
+kernel.func @across(%a: !f32, %b: !f32, %c: !f32) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [1, 256]>]> : !f32 -> !kernel.view<256x512xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<256x512xf32, global> -> tensor<256x512xf32>
+  %2 = kernel.view %b map <[<[512, 254] strides [256, 1]>]> : !f32 -> !rights
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !rights -> tensor<512x254xf32>
+  %z = arith.constant dense<0.0> : tensor<256x254xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xf32>, tensor<512x254xf32> -> tensor<256x254xf32>
+  %7 = kernel.view %c map <[<[256, 254] strides [254, 1]>]> : !f32 -> !results
+  kernel.store %4, %7[%c0, %c0] : tensor<256x254xf32>, !results
   kernel.return
 }
