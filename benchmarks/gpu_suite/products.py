@@ -20,9 +20,11 @@ def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None, fast=
 
     one = {}
 
+    def factors(x):
+        return (x[0] if layout[0] == "N" else x[0].transpose(-1, -2)), (x[1].transpose(-1, -2) if layout[1] == "T" else x[1])
+
     def peer(torch, x):
-        a = x[0] if layout[0] == "N" else x[0].transpose(-1, -2)
-        b = x[1].transpose(-1, -2) if layout[1] == "T" else x[1]
+        a, b = factors(x)
         if epilogue == "gelu":
             return torch.nn.functional.gelu(torch.nn.functional.linear(a, x[1], x[2]), approximate="tanh")
         if dtype == "i8":
@@ -35,7 +37,7 @@ def gemm(layout, m, n, k, dtype="bf16", batch=(), out=None, epilogue=None, fast=
 
     def reference(torch, x):
         if dtype in ("i8", "f32") or dtype.startswith("f8"):
-            return torch.matmul(x[0].double(), x[1].double().t() if layout[1] == "T" else x[1].double())
+            return torch.matmul(*(factor.double() for factor in factors(x)))
         return peer(torch, [each.float() for each in x])
     flops = 2 * m * n * k
     for extent in batch:

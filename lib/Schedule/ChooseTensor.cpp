@@ -28,6 +28,10 @@ constexpr double oneGroupLoss = 1.15;
 
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere.
 constexpr int64_t exactColumns = 128, fewestExactRows = 32;
+/// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads of the
+/// generic way multiply f32 than 16 bits.
+constexpr int64_t exactTileCycles = 2700, threadsFaster = 2;
+
 /// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
 constexpr double besides = 0.3;
 
@@ -64,15 +68,15 @@ struct Product {
         tile.split == 1 ? 0 : static_cast<double>(target.meetingCycles * tile.split * tile.split + sent / target.sentBytesPerCycle);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
-                        (slices * slice + target.tileCycles + meeting);
+                        (slices * slice + target.tileCycles + meeting + (isExact ? exactTileCycles : 0));
     const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) / (target.memoryBytesPerCycle * target.cores);
     return std::max(work, memory) + besides * std::min(work, memory);
   }
 
-  /// Cycles of threads in a kernel of the generic way.
+  /// Cycles of threads in a kernel of the generic way that reads f32 along rows.
   double threadCost() const {
     const double sums = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(batches);
-    return sums * static_cast<double>(k) / static_cast<double>(target.threadProductsPerCycle * target.cores);
+    return sums * static_cast<double>(k) / static_cast<double>(threadsFaster * target.threadProductsPerCycle * target.cores);
   }
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.

@@ -211,7 +211,7 @@ kernel.func @doubles(%a: !d, %b: !d, %c: !d) {
 
 // Threads multiply f32, with all digits; where a user says so, tensor cores do.
 // CHECK-LABEL: kernel.func @exact
-// CHECK-SAME: tensor_step<128, 128, 32, stages 6, group 8>
+// CHECK-SAME: tensor_step<128, 128, 32, stages 3, group 8>
 // FAST-LABEL: kernel.func @exact
 // FAST-SAME: tensor_step<128, 256, 32, stages 4, group 8 tf32 true>
 !flarge = !kernel.view<4096x4096xf32, global>

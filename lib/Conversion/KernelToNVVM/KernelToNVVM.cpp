@@ -64,9 +64,9 @@ Type Lowering::convert(Type type) {
   int64_t count = 0;
   const bool is32Bit = element.isF32() || element.isInteger(32) || element.isInteger(1);
   if (auto frag = dyn_cast_or_null<FragAttr>(tile.getEncoding()); frag && frag.getKind() == FragKind::Block) {
-    if (!is32Bit || tile.getShape() != ArrayRef<int64_t>{64, 128})
+    if (!is32Bit || (tile.getShape() != ArrayRef<int64_t>{64, 128} && tile.getShape() != ArrayRef<int64_t>{32, 128}))
       return {};
-    count = 64;
+    count = tile.getDimSize(0);
   } else if (frag && (frag.getKind() == FragKind::MmaA || frag.getKind() == FragKind::MmaB)) {
     // Registers of 32 bits, whatever is in them.
     const int64_t bits = tile.getNumElements() * element.getIntOrFloatBitWidth();
@@ -87,9 +87,10 @@ Type Lowering::convert(Type type) {
       return {};
     bool isRows = slice.getDim() == 1;
     if (isBlock) {
-      if (element.getIntOrFloatBitWidth() > 32 || tile.getDimSize(0) != (isRows ? 64 : 128) || !is32Bit)
+      const int64_t extent = tile.getDimSize(0);
+      if (!is32Bit || (isRows ? extent != 64 && extent != 32 : extent != 128))
         return {};
-      return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(8, element));
+      return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(isRows ? extent / 8 : 8, element));
     }
     if (isRows ? tile.getDimSize(0) != rowsOf(frag.getKind()) : tile.getDimSize(0) % 8 != 0)
       return {};

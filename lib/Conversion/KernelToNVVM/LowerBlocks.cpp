@@ -5,7 +5,8 @@
 // Blocks of 64 x 128 that threads multiply themselves. Two by two warps have 32 x 64 each; lane l of a warp has the rows
 // 4 (l / 8) to 4 (l / 8) + 3 and those 16 behind them, and the columns 4 (l % 8) to 4 (l % 8) + 3 and those 32 behind. Both
 // factors lie in rows along these, in swizzled panels of 32: of each row of a panel a warp reads pieces of 16 bytes that
-// are next to each other, if not in this order, once for all lanes that share them.
+// are next to each other, if not in this order, once for all lanes that share them. Of blocks of 32 x 128 a warp has 16
+// rows, which are half of a panel, and a lane the first four.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
@@ -13,7 +14,7 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 static constexpr int64_t perThread = 8, perPiece = 4, rowBytes = 128, pieceBytes = 16, pieces = rowBytes / pieceBytes;
-static constexpr int64_t panelColumns = 32, blockRows = 64, blockColumns = 128;
+static constexpr int64_t panelColumns = 32, blockRows = 64, lowRows = 32, blockColumns = 128;
 
 bool Lowering::isSwizzledMatrix(Value view, int64_t rows, int64_t columns) {
   auto shared = cast<ViewType>(view.getType());
@@ -22,10 +23,10 @@ bool Lowering::isSwizzledMatrix(Value view, int64_t rows, int64_t columns) {
          shared.getShape() == ArrayRef<int64_t>{rows, columns};
 }
 
-Value Lowering::blockRow() {
+Value Lowering::blockRow(int64_t rows) {
   Value half = LLVM::LShrOp::create(b, loc, threads.thread, constant(6));
   Value down = LLVM::AndOp::create(b, loc, LLVM::LShrOp::create(b, loc, threads.thread, constant(1)), constant(12));
-  return LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, half, constant(5)), down);
+  return LLVM::AddOp::create(b, loc, LLVM::ShlOp::create(b, loc, half, constant(rows == lowRows ? 4 : 5)), down);
 }
 
 Value Lowering::blockColumn() {
@@ -39,13 +40,14 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
   auto type = dyn_cast_or_null<LLVM::LLVMStructType>(convert(op.getType()));
   auto frag = dyn_cast_or_null<FragAttr>(cast<RankedTensorType>(op.getType()).getEncoding());
   if (!type || !frag || frag.getKind() != FragKind::Block || !type.getBody().front().isF32())
-    return op.emitOpError() << "into " << op.getType() << " is not lowered; blocks of 64 x 128 of f32 are";
+    return op.emitOpError() << "into " << op.getType() << " is not lowered; blocks of 64 x 128 and 32 x 128 of f32 are";
   if (failed(requireWarpGroup(op)))
     return failure();
-  const int64_t depth = op.getLhs().getType().getDimSize(0);
-  if (!isSwizzledMatrix(op.getLhs(), depth, blockRows) || !isSwizzledMatrix(op.getRhs(), depth, blockColumns) ||
+  const int64_t depth = op.getLhs().getType().getDimSize(0), rows = cast<RankedTensorType>(op.getType()).getDimSize(0);
+  if (!isSwizzledMatrix(op.getLhs(), depth, rows) || !isSwizzledMatrix(op.getRhs(), depth, blockColumns) ||
       depth % pieces != 0)
-    return op.emitOpError("takes rows of 64 and of 128 f32, a multiple of 8, from shared memory with a swizzle of 128");
+    return op.emitOpError() << "takes rows of " << rows << " and of 128 f32, a multiple of 8, from shared memory with a "
+                            << "swizzle of 128";
 
   const int64_t panelBytes = depth * rowBytes;
   auto bitsOf = [&](Value x, int64_t y) -> Value { return LLVM::AndOp::create(b, loc, x, constant(y)); };
@@ -60,9 +62,13 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
     }
     return places;
   };
-  // A warp has one panel of the left factor, where a thread's second piece is four behind the first one, and two of the
-  // right one.
-  SmallVector<Value> left = placesOf(op.getLhs(), down(threads.thread, 6), bitsOf(down(threads.thread, 3), 3));
+  // A warp has one panel of the left factor, where a thread's second piece is four behind the first one, or half of one,
+  // and two of the right one.
+  const bool isLow = rows == lowRows;
+  Value piece = bitsOf(down(threads.thread, 3), 3), half = down(threads.thread, 6);
+  if (isLow)
+    piece = LLVM::OrOp::create(b, loc, piece, LLVM::ShlOp::create(b, loc, half, constant(2)));
+  SmallVector<Value> left = placesOf(op.getLhs(), isLow ? constant(0) : half, piece);
   SmallVector<Value> right = placesOf(op.getRhs(), bitsOf(down(threads.thread, 4), 2), bitsOf(threads.thread, 7));
   Type four = VectorType::get(perPiece, f32);
   auto read = [&](SmallVector<Value> &onto, Value place, int64_t offset) {
@@ -78,7 +84,8 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
     const int64_t s = k % pieces, row = k * rowBytes;
     read(step.rows, left[s], row);
     read(step.columns, right[s], row);
-    read(step.rows, left[s ^ pieces / 2], row);
+    if (!isLow)
+      read(step.rows, left[s ^ pieces / 2], row);
     read(step.columns, right[s], row + panelBytes);
     return step;
   };
@@ -88,7 +95,7 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
     // What is multiplied next is on its way meanwhile.
     Step next = k + 1 < depth ? readStep(k + 1) : Step();
     // To and fro, so that neighbours have a row or a column in common.
-    for (int64_t i = 0; i < perThread; ++i)
+    for (int64_t i = 0; i < rows / perThread; ++i)
       for (int64_t each = 0; each < perThread; ++each) {
         const int64_t j = i % 2 ? perThread - 1 - each : each;
         Value &sum = sums[i * perThread + j];

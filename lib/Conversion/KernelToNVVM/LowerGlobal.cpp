@@ -74,8 +74,8 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
     const size_t dim = rank - 1 - hasColumns;
     share.rowStride = strides[dim];
     if (isBlock) {
-      at[dim] = plus(at[dim], blockRow());
-      share.rowsBeyond.assign(std::begin(rowsBeyondInBlock), std::end(rowsBeyondInBlock));
+      at[dim] = plus(at[dim], blockRow(tile.getDimSize(0)));
+      share.rowsBeyond = llvm::to_vector(ArrayRef(rowsBeyondInBlock).take_front(tile.getDimSize(0) / 8));
     } else {
       Value lane = LLVM::AndOp::create(b, loc, threads.thread, constant(31));
       Value warp = LLVM::LShrOp::create(b, loc, threads.thread, constant(5));

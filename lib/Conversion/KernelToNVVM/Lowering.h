@@ -120,8 +120,8 @@ private:
   mlir::LogicalResult storeToGlobal(StoreOp op);
 
   // LowerBlocks.cpp: what threads multiply themselves.
-  /// A thread's first row or column of a block of 64 x 128, and the next ones beyond it.
-  mlir::Value blockRow();
+  /// A thread's first row of a block of 64 or 32 rows, its first column of 128, and the next ones beyond these.
+  mlir::Value blockRow(int64_t rows);
   mlir::Value blockColumn();
   static constexpr int64_t rowsBeyondInBlock[] = {0, 1, 2, 3, 16, 17, 18, 19};
   static constexpr int64_t columnsBeyondInBlock[] = {0, 1, 2, 3, 32, 33, 34, 35};

@@ -77,10 +77,15 @@ FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indic
       return op->emitOpError() << "begins at a row that is no visible multiple of " << swizzleRows
                                << " of swizzled memory";
     if (place.swizzle && isColumn) {
-      if (!constantIndex || *constantIndex % place.panelColumns != 0)
+      if (!isMultiple(index, place.panelColumns))
         return op->emitOpError() << "begins at a column that is no multiple of " << place.panelColumns
                                  << ", the width of a swizzled panel";
-      known += *constantIndex / place.panelColumns * place.panelBytes;
+      if (constantIndex) {
+        known += *constantIndex / place.panelColumns * place.panelBytes;
+      } else {
+        Value panel = LLVM::UDivOp::create(b, loc, value(index), constant(place.panelColumns));
+        pointer = advance(pointer, LLVM::MulOp::create(b, loc, panel, constant(place.panelBytes)).getResult());
+      }
     } else if (constantIndex) {
       known += *constantIndex * strides[i];
     } else {

@@ -919,7 +919,7 @@ kernel.func @products_of_integers() attributes {threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   %r = kernel.alloc : !kernel.view<32x128xf32, shared, #kernel.shared<swizzle = 128>>
   %z = arith.constant dense<0> : tensor<64x128xi32, #kernel.frag<block>>
-  // expected-error @below {{is not lowered; blocks of 64 x 128 of f32 are}}
+  // expected-error @below {{is not lowered; blocks of 64 x 128 and 32 x 128 of f32 are}}
   %d = kernel.outer_products %l, %r acc %z : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>, !kernel.view<32x128xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x128xi32, #kernel.frag<block>>
   kernel.return
 }

@@ -177,3 +177,30 @@ kernel.func @across(%a: !f32, %b: !f32, %c: !f32) attributes {
   kernel.store %4, %7[%c0, %c0] : tensor<256x254xf32>, !results
   kernel.return
 }
+
+// Of tiles of 64 rows two groups have 32 each, which are half of what is copied.
+// CHECK-LABEL: kernel.func @low
+// CHECK-SAME: threads = 384
+// CHECK: %[[LEFT:.*]] = kernel.alloc : <4x1x32x64xf32
+// CHECK: kernel.barriers arrivals 2
+// CHECK: kernel.role "consumer"{{.*}} count 2
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %c32
+// CHECK: kernel.subview %[[LEFT]][%{{.*}}, %c0, %c0, %[[ROW]]]
+// CHECK: kernel.outer_products {{.*}} -> tensor<32x128xf32, #kernel.frag<block>>
+// NVVM-LABEL: llvm.func @low
+// NVVM-COUNT-32: llvm.intr.fma
+// NVVM-COUNT-8: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// NVVM-NOT: llvm.store
+kernel.func @low(%a: !f32, %b: !f32, %c: !f32) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<64, 128, 32, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [1, 256]>]> : !f32 -> !kernel.view<256x512xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<256x512xf32, global> -> tensor<256x512xf32>
+  %2 = kernel.view %b map <[<[512, 256] strides [256, 1]>]> : !f32 -> !right
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !right -> tensor<512x256xf32>
+  %z = arith.constant dense<0.0> : tensor<256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xf32>, tensor<512x256xf32> -> tensor<256x256xf32>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !f32 -> !result
+  kernel.store %4, %7[%c0, %c0] : tensor<256x256xf32>, !result
+  kernel.return
+}

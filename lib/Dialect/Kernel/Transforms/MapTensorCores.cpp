@@ -26,6 +26,8 @@ using namespace zyx::kernel;
 namespace {
 
 constexpr int64_t mostRows = 128;
+/// Groups of threads that multiply by themselves: each of a multiprocessor's four parts wants two warps.
+constexpr int64_t exactGroups = 2;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
@@ -40,18 +42,18 @@ public:
   using MachineEmitter::panelColumns;
 
   Mapper(FuncOp func, TensorDot found, const Axes &axes)
-      : ProductEmitter(func, found, axes, groupRows, found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
-        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()) {}
+      : ProductEmitter(func, found, axes, found.isExact ? tensorStepOf(func).getRows() / exactGroups : groupRows,
+                       found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
+        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()), workers(found.isExact ? exactGroups : groups) {}
 
   void run() {
     FuncOp mapped = beginKernel(programs());
     const bool turns = dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs);
-    if (turns)
-      mapped.setThreads(groupThreads * (groups + 2));
+    mapped.setThreads(groupThreads * (workers + 1 + turns));
     if (sharers > 1)
       mapped.setCluster(sharers);
     acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
-    sums = RankedTensorType::get({groupRows, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
+    sums = RankedTensorType::get({frame.height, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
     allocate();
     first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
     begin = index(0);
@@ -68,11 +70,11 @@ public:
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
     // One group has as many registers as a thread can have already.
-    emitRole("producer", 1, groups > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
+    emitRole("producer", 1, workers > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
     if (turns)
-      emitRole("turner", 1, groups > 1 ? turningRegisters : 0, /*single=*/false, [&](Value) { emitTurner(); });
-    const int64_t registers = groups == 1 ? 0 : turns ? restRegisters : manyRegisters;
-    emitRole("consumer", groups, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+      emitRole("turner", 1, turningRegisters, /*single=*/false, [&](Value) { emitTurner(); });
+    const int64_t registers = workers == 1 ? 0 : turns ? restRegisters : manyRegisters;
+    emitRole("consumer", workers, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
     endKernel();
@@ -133,7 +135,7 @@ private:
       if (way.isCopied && !out)
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
     full = barriers(step.getStages(), 1);
-    empty = barriers(step.getStages(), groups);
+    empty = barriers(step.getStages(), workers);
     if (dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs))
       turned = barriers(step.getStages(), 1);
     if (sharers > 1) {
@@ -265,7 +267,7 @@ private:
         if (dot.isTurned(dot.lhs))
           for (int64_t i = 0; i < left.free / left.box; ++i)
             TurnOp::create(b, loc, part(left.filled, {stage, index(i * left.box)}, {left.box, step.getDepth()}),
-                           leftOf(stage, index(i)));
+                           part(left.memory, {stage, index(i)}, {step.getDepth(), left.box}));
         if (dot.isTurned(dot.rhs))
           TurnOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
         BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
@@ -280,7 +282,10 @@ private:
   Value leftOf(Value stage, Value instance) {
     if (isDeep(dot.lhs))
       return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
-    return part(left.memory, {stage, instance}, {step.getDepth(), groupRows});
+    // Of a box that two groups share each has its own panel.
+    if (frame.height < left.box)
+      return part(left.memory, {stage, index(0), index(0), multiply(instance, frame.height)}, {step.getDepth(), frame.height});
+    return part(left.memory, {stage, instance}, {step.getDepth(), left.box});
   }
   Value rightOf(Value stage) {
     SmallVector<int64_t> shape = {step.getColumns(), step.getDepth()};
@@ -368,7 +373,7 @@ private:
   }
 
   void finish(Value done, Place place, Value instance) {
-    place.row = add(place.row, multiply(instance, groupRows));
+    place.row = add(place.row, multiply(instance, frame.height));
     if (sharers > 1) {
       done = exchange(done, instance);
       place.column = add(place.column, multiply(rank, finished));
@@ -445,6 +450,8 @@ private:
 
   /// Workgroups that share a tile, and columns of it that each finishes.
   const int64_t sharers, finished;
+  /// Groups that multiply.
+  const int64_t workers;
   RankedTensorType sums;
   Ring left, right;
   SmallVector<Way> ways;

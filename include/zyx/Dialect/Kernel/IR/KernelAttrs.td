@@ -126,7 +126,7 @@ def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
     A, `mma_*` those of mma.sync over 32 threads: 16 rows of an accumulator or of A, 32 bytes of A and B along the
     contraction. `mfma_acc` and `wmma_acc` are those of AMD's units. `block` is what
     128 threads that multiply themselves have of 64 x 128: each four neighbours of every sixteen of 32 rows, and four of
-    every thirty-two of 64 columns.
+    every thirty-two of 64 columns; or of 32 x 128, with four neighbours of 16 rows.
     `pieces` is what all threads of a workgroup hold of a box that they copy: 16 bytes each, in turn, row by row.
     `arith` and `math` apply element by element and keep the layout.
   }];
