@@ -112,7 +112,7 @@ func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>
 kernel.func @turned_into_the_same() {
   %f = kernel.alloc : !kernel.view<64x32xf32, shared>
   %t = kernel.alloc : !kernel.view<64x32xf32, shared>
-  // expected-error @below {{transposes one shared matrix into another}}
+  // expected-error @below {{transposes one shared matrix into another, not}}
   kernel.turn %f to %t : !kernel.view<64x32xf32, shared> to !kernel.view<64x32xf32, shared>
   kernel.return
 }

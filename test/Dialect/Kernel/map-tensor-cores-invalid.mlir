@@ -354,3 +354,23 @@ kernel.func @narrow(%a: !f, %b: !f, %c: !f) attributes {schedule = #kernel.sched
   kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !m
   kernel.return
 }
+
+// -----
+
+!f = !kernel.buffer<f32, global>
+!w = !kernel.view<456x960xf32, global>
+!r = !kernel.view<960x128xf32, global>
+!o = !kernel.view<456x128xf32, global>
+// expected-error @below {{is not for tensor cores: a factor of 8 or 32 bits has windows}}
+kernel.func @windows(%a: !f, %b: !f, %c: !f) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 32, stages 3, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[456, 960] strides [960, 1]>, <[6, 4, 19, 3, 5, 64] strides [16192, 2944, 64, 1472, 64, 1]>, <[6, 11, 23, 64] strides [11520, 1280, 64, 1] offset -1344 valid [0 : 6, 1 : 10, 1 : 21, 0 : 64]>]> : !f -> !w
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !w -> tensor<456x960xf32>
+  %2 = kernel.view %b map <[<[960, 128] strides [1, 960]>]> : !f -> !r
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !r -> tensor<960x128xf32>
+  %z = arith.constant dense<0.0> : tensor<456x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<456x960xf32>, tensor<960x128xf32> -> tensor<456x128xf32>
+  %6 = kernel.view %c map <[<[456, 128] strides [128, 1]>]> : !f -> !o
+  kernel.store %4, %6[%c0, %c0] : tensor<456x128xf32>, !o
+  kernel.return
+}
