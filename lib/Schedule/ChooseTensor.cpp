@@ -148,8 +148,8 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
                         dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact,
                         dot->isTurned(dot->lhs), dot->isTurned(dot->rhs), dot->lhs.alongDepth, target};
   SmallVector<TensorChoice> choices;
-  // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read factors along their rows.
-  const bool areThreadsNear = product.isExact && !(product.turnsLeft && product.turnsRight);
+  // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along rows.
+  const bool areThreadsNear = product.isExact && !product.turnsRight;
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
@@ -159,7 +159,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
                        product.costOf(tile)});
   }
   if (choices.empty() && areThreadsNear) {
-    reason = "threads that read its factors along rows take less";
+    reason = "threads that read its right factor along rows take less";
     return refuse();
   }
   // Of those that take as long, wide ones, which read the left factor less often.

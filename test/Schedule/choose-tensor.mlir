@@ -125,7 +125,7 @@ kernel.func @sine(%a: !b, %b: !b, %c: !f) {
 }
 
 // One tile takes one multiprocessor longer than so few products take threads on all of them.
-// WHY: singles{{.*}}threads that read its factors along rows take less
+// WHY: singles{{.*}}threads that read its right factor along rows take less
 // CHECK-LABEL: kernel.func @singles
 // CHECK-SAME: grid_step
 !fout = !kernel.view<64x64xf32, global>
