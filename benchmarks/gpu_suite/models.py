@@ -101,6 +101,59 @@ def gpt2(batch, positions, dtype):
             "bound": {"f32": 1e-4, "bf16": 2e-2}[dtype]}
 
 
+def gpt2_gradients(batch, positions, dtype="bf16"):
+    """The mean cross-entropy of GPT-2 small and its gradients with respect to all weights, as zyx's tensors make them."""
+    rows = batch * positions
+    shapes = [("embedding", (VOCABULARY, WIDTH)), ("positions", (positions, WIDTH))]
+    for layer in range(LAYERS):
+        for name, shape in (("scale1", (WIDTH,)), ("shift1", (WIDTH,)), ("qkv", (WIDTH, 3 * WIDTH)), ("qkv_bias", (3 * WIDTH,)),
+                            ("proj", (WIDTH, WIDTH)), ("proj_bias", (WIDTH,)), ("scale2", (WIDTH,)), ("shift2", (WIDTH,)),
+                            ("up", (WIDTH, 4 * WIDTH)), ("up_bias", (4 * WIDTH,)), ("down", (4 * WIDTH, WIDTH)),
+                            ("down_bias", (WIDTH,))):
+            shapes.append((f"{layer}.{name}", shape))
+    shapes += [("scale", (WIDTH,)), ("shift", (WIDTH,))]
+
+    def data(torch, kind):
+        """By their numbers in the program: targets, embedding, tokens, the other weights."""
+        targets, tokens = (torch.randint(VOCABULARY, (rows,), device="cuda") for _ in range(2))
+        made = [(torch.randn(shape, device="cuda") * (0.1 if "scale" in name else 0.02) + ("scale" in name)).to(kind)
+                for name, shape in shapes]
+        return {f"in{i}": each for i, each in enumerate([targets, made[0], tokens, *made[1:]])}
+
+    def gradients(torch, x, batch=batch):
+        f, rows = torch.nn.functional, batch * positions
+        leaves = [each.detach().requires_grad_() for each in (x[1], *x[3:])]
+        w = dict(zip([name for name, _ in shapes], leaves))
+
+        def linear(x, name):
+            return x @ w[name] + w[name + "_bias"]
+
+        def norm(x, number, layer=""):
+            return f.layer_norm(x, (WIDTH,), w[f"{layer}scale{number}"], w[f"{layer}shift{number}"])
+        y = f.embedding(x[2], w["embedding"]) + w["positions"].repeat(batch, 1)
+        for layer in [f"{i}." for i in range(LAYERS)]:
+            all = linear(norm(y, 1, layer), layer + "qkv").view(batch, positions, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+            seen = f.scaled_dot_product_attention(*all, is_causal=True).permute(0, 2, 1, 3).reshape(rows, WIDTH)
+            y = y + linear(seen, layer + "proj")
+            y = y + linear(f.gelu(linear(norm(y, 2, layer), layer + "up"), approximate="tanh"), layer + "down")
+        loss = f.cross_entropy((norm(y, "") @ w["embedding"].T).float(), x[0])
+        return [loss, *torch.autograd.grad(loss, leaves)]
+
+    def reference(torch, x):
+        """Of one sequence after the other, which takes less memory."""
+        wide = [each if each.dtype == torch.int64 else each.float() for each in x]
+        sums = None
+        for i in range(batch):
+            part = slice(i * positions, (i + 1) * positions)
+            found = gradients(torch, [wide[0][part], wide[1], wide[2][part], *wide[3:]], 1)
+            sums = found if sums is None else [a + b for a, b in zip(sums, found)]
+        return [each.detach() / batch for each in sums]
+    matrices = sum(math.prod(shape) for name, shape in shapes if len(shape) == 2 and name != "positions")
+    return {"tensors": ["gpt2-gradients", str(LAYERS), str(batch), str(positions), dtype], "data": data, "dtype": dtype,
+            "peer": gradients, "reference": reference, "compiled": True, "wall": True, "bound": 5e-2,
+            "flops": 6 * rows * matrices + 6 * LAYERS * batch * positions * positions * WIDTH}
+
+
 def chain(kernels):
     """x w w ..., of 16x16 each: as many kernels, each of which waits for the one before."""
     def build():
@@ -137,6 +190,6 @@ def rows_twice(rows, columns):
 
 
 def workloads():
-    return {"gpt2-bf16-8x1024": gpt2(8, 1024, "bf16"), "gpt2-bf16-1x128": gpt2(1, 128, "bf16"),
+    return {"gpt2-gradients-bf16-8x1024": gpt2_gradients(8, 1024), "gpt2-bf16-8x1024": gpt2(8, 1024, "bf16"), "gpt2-bf16-1x128": gpt2(1, 128, "bf16"),
             "gpt2-f32-1x128": gpt2(1, 128, "f32"), f"replay-{CHAIN}": chain(CHAIN), "replay-1": chain(1),
             "softmax-twice-f32-1024x65536": rows_twice(1024, 65536)}

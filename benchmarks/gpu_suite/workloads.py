@@ -12,6 +12,10 @@ def workloads():
         all[f"gemm-bf16-{size}-NT"] = gemm("NT", size, size, size)
     for layout in ("NN", "TN", "TT"):
         all[f"gemm-bf16-4096-{layout}"] = gemm(layout, 4096, 4096, 4096)
+    # Gradients of weights: few results of long sums.
+    for layout in ("NN", "NT", "TN", "TT"):
+        all[f"gemm-bf16-768x768x8192-{layout}"] = gemm(layout, 768, 768, 8192)
+    all["gemm-bf16-768x3072x8192-TN"] = gemm("TN", 768, 3072, 8192)
     all["gemm-f16-4096-NT"] = gemm("NT", 4096, 4096, 4096, "f16")
     for layout in ("NT", "NN", "TN", "TT"):
         all[f"gemm-f32-4096-{layout}"] = gemm(layout, 4096, 4096, 4096, "f32")

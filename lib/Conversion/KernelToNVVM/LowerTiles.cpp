@@ -319,8 +319,11 @@ Value Lowering::descriptor(Value pointer, const SharedMemory &place, int64_t lea
   // Bits 0-13 address, 16-29 leading and 32-45 stride, all without their lowest four bits; 62-63 swizzle.
   uint64_t mode = place.swizzle == 128 ? 1 : place.swizzle == 64 ? 2 : 3;
   uint64_t rest = mode << 62 | static_cast<uint64_t>(stride >> 4) << 32 | static_cast<uint64_t>(leading >> 4) << 16;
+  // In a cluster the number of the workgroup stands above the address, where it would be part of what is leading.
+  constexpr int32_t addressBits = 18;
   Value address = LLVM::PtrToIntOp::create(b, loc, i32, pointer);
-  Value short_ = LLVM::ZExtOp::create(b, loc, i64, LLVM::LShrOp::create(b, loc, address, constant(4)));
+  Value own = LLVM::AndOp::create(b, loc, address, constant((1 << addressBits) - 1));
+  Value short_ = LLVM::ZExtOp::create(b, loc, i64, LLVM::LShrOp::create(b, loc, own, constant(4)));
   return LLVM::OrOp::create(b, loc, short_, constant(i64, static_cast<int64_t>(rest)));
 }
 

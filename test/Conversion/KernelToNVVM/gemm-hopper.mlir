@@ -39,6 +39,9 @@
 // CHECK: nvvm.setmaxregister{{ +}}increase 232
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK: llvm.mlir.constant(4611686293305360384 : i64)
+// An address in shared memory has 18 bits. In a cluster the workgroup's number stands above, where a descriptor has distances.
+// CHECK: %[[BITS:.*]] = llvm.mlir.constant(262143 : i32) : i32
+// CHECK: llvm.and %{{.*}}, %[[BITS]] : i32
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 256, k = 16>, D[<f32>, <one>], A[<bf16>, <one>, <row>], B[<bf16>, <one>, <col>]
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.wait_group.sync.aligned 1;", "=f
