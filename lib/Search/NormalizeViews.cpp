@@ -190,7 +190,8 @@ static ReshapeOp getComputedReshape(Value operand) {
   return isComputed ? reshape : ReshapeOp();
 }
 
-/// Whether a value is cast to a wider type for the terms of reductions alone: what is stored of it has the narrow one.
+/// Whether a value is cast to a wider type for the terms of reductions alone, or for those of a contraction among others: what
+/// is stored of it has the narrow one.
 static bool widensTerms(Operation *op) {
   auto wide = dyn_cast<CastOp>(op);
   if (!wide || typeOf(wide).getElementTypeBitWidth() <= typeOf(wide->getOperand(0)).getElementTypeBitWidth())
@@ -200,6 +201,13 @@ static bool widensTerms(Operation *op) {
     return product && product.getKind() == BinaryKind::Mul &&
            llvm::all_of(product->getUsers(), [](Operation *reader) { return isa<ReduceOp>(reader); });
   };
+  auto isContracted = [](Operation *user) {
+    return llvm::any_of(user->getUsers(), [](Operation *reader) {
+      auto reduce = dyn_cast<ReduceOp>(reader);
+      return reduce && matchContraction(reduce);
+    });
+  };
+  bool isForTerms = true;
   SmallVector<Value> pending{wide->getResult(0)};
   while (!pending.empty()) {
     const Value value = pending.pop_back_val();
@@ -207,10 +215,12 @@ static bool widensTerms(Operation *op) {
       if (isView(user))
         pending.push_back(user->getResult(0));
       else if (!isTerm(user))
-        return false;
+        isForTerms = false;
+      else if (isContracted(user))
+        return true;
     }
   }
-  return true;
+  return isForTerms;
 }
 
 /// What is done to a reshaped value, with nothing beside it that is computed, is done before the

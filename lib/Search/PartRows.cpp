@@ -139,7 +139,9 @@ bool RowParter::findSums() {
 
 void RowParter::findRegion() {
   for (Operation &op : block.without_terminator()) {
-    if (!keepsRows(&op))
+    // What was rounded to 16 bits is stored so, and others widen it: a factor of a contraction is read as it lies.
+    auto wide = dyn_cast<CastOp>(op);
+    if (!keepsRows(&op) || (wide && region.contains(wide.getX().getDefiningOp()) && isKept(wide.getX())))
       continue;
     llvm::SmallPtrSet<Value, 4> reads;
     const bool isInside = llvm::all_of(op.getOperands(), [&](Value operand) {

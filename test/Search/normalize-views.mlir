@@ -225,3 +225,24 @@ func.func @parts_that_overlap(%a: tensor<2x8xf32>, %b: tensor<2x8xf32>) -> (tens
   %7 = graph.cast %6 : tensor<4x8xf32> -> tensor<4x8xbf16>
   return %3, %7 : tensor<3x8xbf16>, tensor<4x8xbf16>
 }
+
+// What a contraction reads stays narrow where it is stored, though others widen it, too.
+// CHECK-LABEL: func.func @widened_for_several
+// CHECK: %[[NARROW:.*]] = graph.cast %{{.*}} : tensor<4x2x8xf32> -> tensor<4x2x8xbf16>
+// CHECK: %[[ROWS:.*]] = graph.reshape %[[NARROW]] : tensor<4x2x8xbf16> -> tensor<8x8xbf16>
+// CHECK: graph.cast %[[ROWS]] : tensor<8x8xbf16> -> tensor<8x8xf32>
+// CHECK-NOT: graph.cast {{.*}} -> tensor<4x2x8xf32>
+func.func @widened_for_several(%x: tensor<4x2x8x3xf32>, %w: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x8xf32>) {
+  %0 = graph.reduce add %x dims = [3] : tensor<4x2x8x3xf32> -> tensor<4x2x8xf32>
+  %1 = graph.cast %0 : tensor<4x2x8xf32> -> tensor<4x2x8xbf16>
+  %2 = graph.reshape %1 : tensor<4x2x8xbf16> -> tensor<8x8xbf16>
+  %3 = graph.cast %2 : tensor<8x8xbf16> -> tensor<8x8xf32>
+  %4 = graph.reshape %3 : tensor<8x8xf32> -> tensor<8x8x1xf32>
+  %5 = graph.expand %4 : tensor<8x8x1xf32> -> tensor<8x8x16xf32>
+  %6 = graph.reshape %w : tensor<8x16xf32> -> tensor<1x8x16xf32>
+  %7 = graph.expand %6 : tensor<1x8x16xf32> -> tensor<8x8x16xf32>
+  %8 = graph.binary mul %5, %7 : tensor<8x8x16xf32>
+  %9 = graph.reduce add %8 dims = [1] : tensor<8x8x16xf32> -> tensor<8x16xf32>
+  %10 = graph.unary abs %3 : tensor<8x8xf32>
+  return %9, %10 : tensor<8x16xf32>, tensor<8x8xf32>
+}

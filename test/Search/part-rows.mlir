@@ -72,3 +72,34 @@ func.func @behind_product(%a: tensor<8192x64xf32>, %b: tensor<64x2048xf32>) -> (
   %columns = graph.reduce add %x dims = [0] : tensor<8192x2048xf32> -> tensor<2048xf32>
   return %rows, %columns : tensor<8192xf32>, tensor<2048xf32>
 }
+
+// What is rounded to 16 bits is stored so, though a contraction and others read it: the product is not computed in parts.
+// CHECK-LABEL: func.func @in_front_of_product
+// CHECK: graph.yield {{.*}} : tensor<256x2048xf32>, tensor<256x32x2048xbf16>
+// CHECK-NOT: tensor<256x32x2048x64xf32>
+// CHECK: graph.reduce add {{.*}} : tensor<8192x2048x64xf32> -> tensor<8192x64xf32>
+// CHECK: return
+func.func @in_front_of_product(%seed16: tensor<8192x2048xbf16>, %x16: tensor<8192x2048xbf16>, %w16: tensor<2048x64xbf16>)
+    -> (tensor<8192x64xbf16>, tensor<8192x2048xf32>, tensor<2048xf32>) {
+  %seed = graph.cast %seed16 : tensor<8192x2048xbf16> -> tensor<8192x2048xf32>
+  %x = graph.cast %x16 : tensor<8192x2048xbf16> -> tensor<8192x2048xf32>
+  %p = graph.binary mul %seed, %x : tensor<8192x2048xf32>
+  %t = graph.reduce add %p dims = [1] : tensor<8192x2048xf32> -> tensor<8192xf32>
+  %t1 = graph.reshape %t : tensor<8192xf32> -> tensor<8192x1xf32>
+  %ts = graph.expand %t1 : tensor<8192x1xf32> -> tensor<8192x2048xf32>
+  %along = graph.binary mul %x, %ts : tensor<8192x2048xf32>
+  %dx = graph.binary sub %seed, %along : tensor<8192x2048xf32>
+  %dw = graph.reduce add %p dims = [0] : tensor<8192x2048xf32> -> tensor<2048xf32>
+  %narrow = graph.cast %dx : tensor<8192x2048xf32> -> tensor<8192x2048xbf16>
+  %wide = graph.cast %narrow : tensor<8192x2048xbf16> -> tensor<8192x2048xf32>
+  %a1 = graph.reshape %wide : tensor<8192x2048xf32> -> tensor<8192x2048x1xf32>
+  %as = graph.expand %a1 : tensor<8192x2048x1xf32> -> tensor<8192x2048x64xf32>
+  %w = graph.cast %w16 : tensor<2048x64xbf16> -> tensor<2048x64xf32>
+  %b1 = graph.reshape %w : tensor<2048x64xf32> -> tensor<1x2048x64xf32>
+  %bs = graph.expand %b1 : tensor<1x2048x64xf32> -> tensor<8192x2048x64xf32>
+  %ab = graph.binary mul %as, %bs : tensor<8192x2048x64xf32>
+  %sum = graph.reduce add %ab dims = [1] : tensor<8192x2048x64xf32> -> tensor<8192x64xf32>
+  %product = graph.cast %sum : tensor<8192x64xf32> -> tensor<8192x64xbf16>
+  %more = graph.unary abs %wide : tensor<8192x2048xf32>
+  return %product, %more, %dw : tensor<8192x64xbf16>, tensor<8192x2048xf32>, tensor<2048xf32>
+}
