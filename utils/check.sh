@@ -18,8 +18,8 @@ for option in "$@"; do
 done
 folder=$zyx_root/build/$preset
 # LLVM's headers poison memory of their allocators, which its library, built without the sanitizer,
-# then hands out.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0}
+# then hands out. Its threads have signal stacks of their own, which the sanitizer would take for its own and unmap.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0:use_sigaltstack=0}
 # Undefined behaviour ends a test, as a bad access does.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 # Nor are the guards of its function-local statics seen by the thread sanitizer.
