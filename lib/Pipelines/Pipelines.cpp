@@ -61,6 +61,7 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise && options.target.isGpu()) {
     machine.threads = options.target.cores * options.target.threadsPerCore;
     machine.sharedBytes = options.target.sharedBytes;
+    machine.warpSize = options.target.warpSize;
   }
   passes.addPass(createConvertGraphToKernelPass(machine));
   if (options.optimise) {

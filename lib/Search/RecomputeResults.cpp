@@ -156,7 +156,8 @@ private:
     return true;
   }
 
-  /// The reader with the recipe in place of its argument. What is no result yet is `group` itself for now.
+  /// Puts the recipe in place of the reader's argument. For what apply() makes a result of the group, the result that is
+  /// replaced holds the operand's place.
   void rewrite(GroupOp reader) {
     Block &block = reader.getBlock();
     Value result = group->getResult(number);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Elements.h"
 #include "GroupAxes.h"
+#include "GroupKernel.h"
 #include "OrderKernels.h"
 #include "SplitViews.h"
 
@@ -373,30 +374,9 @@ ConvertedGroup Emitter::emit(StringRef name) {
   Location loc = group.getLoc();
   Block &block = group.getBlock();
   ConvertedGroup result;
-  SmallVector<Type> types;
-  auto addBuffer = [&](Value value) {
-    types.push_back(kernel::BufferType::get(builder.getContext(), getElement(value),
-                                            kernel::Space::Global));
-  };
-  for (Value argument : block.getArguments())
-    addBuffer(argument);
-  for (ConstantOp constant : axes.getConstants()) {
-    addBuffer(constant.getResult());
-    result.constants.push_back(constant.getValue());
-  }
-  for (Value value : block.getTerminator()->getOperands())
-    addBuffer(value);
-
-  result.kernel =
-      kernel::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
   OpBuilder::InsertionGuard guard(builder);
-  Block &body = result.kernel.getBody().front();
-  builder.setInsertionPointToStart(&body);
-  auto argument = body.args_begin();
-  for (Value input : block.getArguments())
-    buffers[input] = *argument++;
-  for (ConstantOp constant : axes.getConstants())
-    buffers[constant.getResult()] = *argument++;
+  GroupKernel opened = openKernel(group, axes.getConstants(), name, builder, result);
+  buffers = std::move(opened.buffers);
   zero = arith::ConstantIndexOp::create(builder, loc, 0);
   llvm::append_range(main.rank, llvm::seq<unsigned>(0, axes.getNumAxes()));
 
@@ -404,11 +384,9 @@ ConvertedGroup Emitter::emit(StringRef name) {
   for (Operation &op : block.without_terminator())
     if (used.contains(&op))
       main.tiles[op.getResult(0)] = emitOp(&op, main);
-  for (const Output &output : axes.getOutputs()) {
-    Value buffer = *argument++;
+  for (auto [output, buffer] : llvm::zip_equal(axes.getOutputs(), opened.outputs))
     if (!llvm::is_contained(cast<RankedTensorType>(output.value.getType()).getShape(), 0))
       emitStore(block.getTerminator()->getLoc(), output, buffer);
-  }
   kernel::ReturnOp::create(builder, loc);
   result.flops = flops;
   return result;

@@ -342,7 +342,7 @@ void ConvertGraphToKernelPass::runOnOperation() {
     }
     if (failed(graph::ir::requireNumbers(entry)))
       return signalPassFailure();
-    if (failed(Planner(entry, symbols, {threads, sharedBytes}).plan()))
+    if (failed(Planner(entry, symbols, {threads, sharedBytes, warpSize}).plan()))
       return signalPassFailure();
   }
 }

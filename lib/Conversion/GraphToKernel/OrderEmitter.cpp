@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "OrderEmitter.h"
 
-#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "GroupKernel.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -222,41 +222,20 @@ FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name) {
   if (failed(check()))
     return failure();
   ConvertedGroup result;
-  SmallVector<Type> types;
-  auto addBuffer = [&](Type element) {
-    types.push_back(kernel::BufferType::get(builder.getContext(), element, kernel::Space::Global));
-  };
-  Block &block = group.getBlock();
-  for (Value argument : block.getArguments())
-    addBuffer(getElement(argument));
-  for (ConstantOp constant : axes.getConstants()) {
-    addBuffer(getElement(constant.getResult()));
-    result.constants.push_back(constant.getValue());
-  }
-  Value value = op->getResult(0);
-  int64_t numElements = cast<RankedTensorType>(value.getType()).getNumElements();
-  addBuffer(getElement(value));
+  int64_t numElements = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
   auto sort = dyn_cast<SortOp>(op);
   if (sort && numElements != 0)
     result.scratch = getScratch(sort);
-  for (const TensorType &type : result.scratch)
-    addBuffer(toSignless(toElementType(type.dtype, builder.getContext())));
-
-  result.kernel = made = kernel::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
-  // There is no tile to split.
-  result.kernel.setScheduleAttr(kernel::ScheduleAttr::get(builder.getContext(), {}));
   OpBuilder::InsertionGuard guard(builder);
-  Block &body = result.kernel.getBody().front();
-  builder.setInsertionPointToStart(&body);
-  auto argument = body.args_begin();
-  for (Value input : block.getArguments())
-    buffers[input] = *argument++;
-  for (ConstantOp constant : axes.getConstants())
-    buffers[constant.getResult()] = *argument++;
+  GroupKernel opened = openKernel(group, axes.getConstants(), name, builder, result);
+  buffers = std::move(opened.buffers);
+  made = result.kernel;
+  // There is no tile to split.
+  made.setScheduleAttr(kernel::ScheduleAttr::get(builder.getContext(), {}));
   if (numElements != 0) {
-    out = viewBuffer(*argument++, numElements);
-    for (const TensorType &type : result.scratch)
-      scratch.push_back(viewBuffer(*argument++, type.shape.front()));
+    out = viewBuffer(opened.outputs.front(), numElements);
+    for (auto [buffer, type] : llvm::zip_equal(opened.scratch, result.scratch))
+      scratch.push_back(viewBuffer(buffer, type.shape.front()));
     if (auto scan = dyn_cast<ScanOp>(op))
       emitScan(scan);
     else if (sort)
@@ -264,7 +243,7 @@ FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name) {
     else
       emitScatter(cast<ScatterOp>(op));
   }
-  builder.setInsertionPointToEnd(&body);
+  builder.setInsertionPointToEnd(&made.getBody().front());
   kernel::ReturnOp::create(builder, loc);
   for (Value operand : op->getOperands())
     result.flops += cast<RankedTensorType>(operand.getType()).getNumElements();

@@ -22,15 +22,14 @@ int64_t divideCeil(int64_t a, int64_t b) { return llvm::divideCeilSigned(a, b); 
 
 int64_t ceilPower(int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(value))); }
 
-/// What is shorter is walked by a warp's threads one row each.
-constexpr int64_t shortestRow = 32;
-constexpr int64_t warp = 32;
+/// More than what the smallest workgroup of each kind shares.
+constexpr int64_t leastShared = 12 << 10;
 
 /// Threads are `segments` by `columns`. Each combines `items` elements of its column in a round.
 struct ScanShape {
   int64_t columns = 1, segments = 1, items = 8;
 
-  explicit ScanShape(const Rows &rows) {
+  ScanShape(const Rows &rows, int64_t warp) {
     constexpr int64_t mostThreads = 256, wantedThreads = 128;
     columns = std::min(warp, ceilPower(rows.inner));
     while (items > 1 && divideCeil(rows.extent, items) * columns < wantedThreads)
@@ -47,12 +46,12 @@ struct SortShape {
   static constexpr int64_t items = 7;
   int64_t threads, tile;
 
-  SortShape(const Rows &rows, int64_t wordBytes, int64_t sharedBytes) {
+  SortShape(const Rows &rows, int64_t wordBytes, const Workgroups &machine) {
     constexpr int64_t mostThreads = 1024;
     threads = std::min(mostThreads, divideCeil(rows.extent, items));
     // What is no power of two is no part of a longer row. Two workgroups share a multiprocessor.
-    threads = threads < mostThreads / 2 ? llvm::alignTo(threads, warp) : ceilPower(threads);
-    while (2 * threads * items * wordBytes > sharedBytes / 2)
+    threads = threads < mostThreads / 2 ? llvm::alignTo(threads, machine.warpSize) : ceilPower(threads);
+    while (2 * threads * items * wordBytes > machine.sharedBytes / 2)
       threads = ceilPower(threads) / 2;
     tile = threads * items;
   }
@@ -159,7 +158,7 @@ static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand 
 /// before have is carried.
 void WorkgroupOrder::emitScan(ScanOp scan) {
   Rows rows(getShape(scan.getX()), scan.getDim());
-  ScanShape shape(rows);
+  ScanShape shape(rows, machine.warpSize);
   ScanTypes types(scan);
   Operand x = getOperand(scan.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, shape.columns}, shape.threads());
@@ -237,7 +236,7 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
 
 SmallVector<TensorType> WorkgroupOrder::getScratch(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
-  if (SortShape(rows, wordBytes(sort), machine.sharedBytes).isOneTile(rows))
+  if (SortShape(rows, wordBytes(sort), machine).isOneTile(rows))
     return {};
   const int64_t numElements = 2 * rows.outer * rows.extent * rows.inner;
   SmallVector<TensorType> result{{DType::I64, {numElements}}};
@@ -379,7 +378,7 @@ Value WorkgroupOrder::mergeAll(const Words &all, Value count, int64_t first, int
 /// A tile after the other is sorted in shared memory; tiles are merged in memory.
 void WorkgroupOrder::emitSort(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
-  SortShape shape(rows, wordBytes(sort), machine.sharedBytes);
+  SortShape shape(rows, wordBytes(sort), machine);
   const bool isOneTile = shape.isOneTile(rows);
   Operand x = getOperand(sort.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
@@ -452,8 +451,7 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
     for (int64_t look = 0; look < looks; ++look) {
       Value slot = add(thread, index(look * threads)), u = add(begin, slot);
       Value chosen = getPlace(scatter, load(indices, {smaller(u, index(updateRows.extent - 1))}));
-      Value offset = toIndex(chosen);
-      offset = subtract(offset, at[1]);
+      Value offset = subtract(toIndex(chosen), at[1]);
       // As unsigned numbers those before the first row are outside, too.
       Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, offset, subtract(end, at[1]));
       store(choose(both(isInside, isLess(u, numUpdates)), toWord(offset), none), targets, slot);
@@ -491,22 +489,23 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
 //===----------------------------------------------------------------------===//
 
 bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine) {
-  if (machine.threads == 0 || machine.sharedBytes == 0)
+  if (machine.threads == 0 || machine.warpSize == 1 || machine.sharedBytes < leastShared)
     return false;
   if (auto scatter = dyn_cast<ScatterOp>(op)) {
     Rows rows(getShape(scatter.getX()), scatter.getDim());
     const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
     // Of many outer rows each is short, or all have their threads.
-    return rows.extent <= std::numeric_limits<int32_t>::max() && rows.extent + numUpdates >= 2 * shortestRow &&
+    return rows.extent <= std::numeric_limits<int32_t>::max() && rows.extent + numUpdates >= 2 * machine.warpSize &&
            rows.outer * divideCeil(rows.inner, 64) < machine.threads / 4 && numUpdates != 0;
   }
   auto scan = dyn_cast<ScanOp>(op);
   Rows rows = scan ? Rows(getShape(scan.getX()), scan.getDim())
                    : Rows(getShape(op->getOperand(0)), cast<SortOp>(op).getDim());
-  if (rows.extent < shortestRow || rows.extent > std::numeric_limits<int32_t>::max() / 2)
+  // What is shorter is walked by a warp's threads one row each.
+  if (rows.extent < machine.warpSize || rows.extent > std::numeric_limits<int32_t>::max() / 2)
     return false;
   // Threads of a warp that walk neighbouring columns read whole lines.
-  return !scan || rows.inner < warp || rows.outer * rows.inner < machine.threads / 2;
+  return !scan || rows.inner < machine.warpSize || rows.outer * rows.inner < machine.threads / 2;
 }
 
 void WorkgroupOrder::explain(StringRef name) {

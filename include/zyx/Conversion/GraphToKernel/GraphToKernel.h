@@ -29,6 +29,8 @@ struct Workgroups {
   int64_t threads = 0;
   /// What those of a workgroup may share.
   int64_t sharedBytes = 0;
+  /// Threads that run in lockstep.
+  int64_t warpSize = 1;
 };
 
 /// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters

@@ -1,0 +1,674 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What a kernel's schedule is, by its axes, its loads and the target's record.
+//===----------------------------------------------------------------------===//
+#include "ChooseRules.h"
+
+#include "ChooseDot.h"
+#include "ChooseTensor.h"
+#include "Legality.h"
+
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+using zyx::schedule::Choice;
+using zyx::target::TargetInfo;
+
+namespace {
+
+/// Elements that one program of an elementwise kernel computes: enough to hide what it costs to begin
+/// a program, few enough that the inputs of a long chain stay in the first cache.
+constexpr int64_t programElements = 4096;
+/// Programs that a kernel should have before its blocks grow further.
+constexpr int64_t enoughPrograms = 16;
+constexpr int64_t rowsPerBlock = 256;
+/// Elements of a window that is combined for each element of a result.
+constexpr uint64_t mostWindowElements = 64;
+/// Scores that an attention has at a time: with them, queries and results stay in the first caches.
+constexpr int64_t attentionQueries = 64, attentionKeys = 64;
+/// The same of a single query.
+constexpr int64_t maxKeys = 4096;
+/// What a program transposes, along the axis that it reads and along the one that it writes: whole lines of
+/// both, and so few places to write to that a processor knows their pages.
+constexpr int64_t readTile = 64, writtenTile = 32;
+/// Rows that one program reduces together, so that one waits for its sum while another is read.
+constexpr int64_t rowsAtOnce = 4;
+/// Elements of rows beyond that: few, so that reading one program's rows overlaps with computing another's.
+constexpr int64_t rowElements = 1024;
+/// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
+constexpr int64_t fewestColumns = 256, mostColumns = 4096;
+/// On a GPU, vectors that each thread of a row has before there are more threads, and how many there are.
+constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
+/// Those of a row that is read once, where there are enough rows: reads of several are in flight.
+constexpr int64_t vectorsReadOnce = 4;
+/// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have that
+/// many registers. Twice as many elements are possible.
+constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
+/// Threads that a multiprocessor has room for if each has the registers for so many elements and for computing with them:
+/// while some workgroups wait for a row's sum, others read theirs.
+constexpr int64_t residentThreads = 1024;
+/// Rows that a multiprocessor walks at a time where they are read again from the second cache.
+constexpr int64_t nearRows = 2;
+/// On a GPU, rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
+constexpr int64_t threadRows = 4;
+/// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
+constexpr int64_t streamBytes = 32 << 20;
+
+int64_t bytesOf(Value tile) {
+  Type element = cast<RankedTensorType>(tile.getType()).getElementType();
+  return std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+}
+
+int64_t bytesOfAll(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getNumElements() * bytesOf(tile);
+}
+
+/// Elements between the first and the last one of a block.
+int64_t spanOf(BlockAttr block) {
+  int64_t span = 1;
+  for (auto [extent, stride] : llvm::zip(block.getShape(), block.getStrides()))
+    span += (BlockAttr::constant(extent).value_or(1) - 1) * std::abs(BlockAttr::constant(stride).value_or(0));
+  return span;
+}
+
+/// Bytes of a load, none of them counted twice; 0 where that is not simple.
+int64_t bytesRead(LoadOp load) {
+  MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+  if (!map.isSingleBlock())
+    return 0;
+  return std::min(bytesOfAll(load.getResult()), spanOf(map.front()) * bytesOf(load.getResult()));
+}
+
+/// Chooses for one kernel.
+class Chooser {
+public:
+  Chooser(FuncOp func, const Axes &axes, const TargetInfo &target) : func(func), axes(axes), target(target) {}
+
+  /// The best one first, at most `most`.
+  SmallVector<Choice> choose(unsigned most) {
+    func.walk([&](Operation *op) {
+      if (auto store = dyn_cast<StoreOp>(op))
+        stores.push_back(store);
+      else if (auto load = dyn_cast<LoadOp>(op))
+        loads.push_back(load);
+      else if (auto found = dyn_cast<DotOp>(op))
+        dots.push_back(found);
+      combines |= isa<ReduceOp, ScanOp>(op);
+    });
+    if (stores.empty())
+      return {takeSteps()};
+    if (target.hasTensorCores()) {
+      SmallVector<Choice> choices;
+      for (const zyx::schedule::TensorChoice &tensor : zyx::schedule::chooseTensorSteps(func, axes, target, most))
+        choices.push_back({ScheduleAttr::get(func.getContext(), {tensor.step}), 0, 0, tensor.cost});
+      if (!choices.empty())
+        return choices;
+    }
+    if (chooseAttention())
+      return {takeSteps()};
+    steps.clear();
+    if (chooseChain())
+      return {takeSteps()};
+    steps.clear();
+    if (target.isGpu() && chooseCrossed())
+      return {takeSteps()};
+    steps.clear();
+    if (dots.size() == 1 && !combines)
+      return chooseDot(dots.front(), most);
+    if (combines || !dots.empty()) {
+      chooseRows();
+      chooseThreadsOfRows();
+    } else
+      chooseElements();
+    int64_t read = 0, written = 0;
+    for (StoreOp store : stores)
+      written += bytesOfAll(store.getValue());
+    for (LoadOp load : loads)
+      read += bytesRead(load);
+    if (dots.empty() && target.vectorBytes != 0 && (target.isGpu() ? walksColumns() : std::max(read, written) >= streamBytes))
+      steps.push_back(StreamStepAttr::get(func.getContext()));
+    return withOtherThreads(takeSteps(), most);
+  }
+
+private:
+  /// A choice of what was found, with the threads that the kernel was given.
+  Choice takeSteps() {
+    Choice choice{ScheduleAttr::get(func.getContext(), steps), static_cast<int64_t>(func.getThreads().value_or(0)),
+                  static_cast<int64_t>(func.getCluster().value_or(0))};
+    steps.clear();
+    func.removeThreadsAttr();
+    func.removeClusterAttr();
+    return choice;
+  }
+
+  /// Beside a choice, the same with half and twice as many threads for a row, and workgroups.
+  SmallVector<Choice> withOtherThreads(const Choice &choice, unsigned most) {
+    SmallVector<Choice> choices = {choice};
+    auto add = [&](int64_t threads, int64_t cluster) {
+      if (choices.size() < most && threads % target.warpSize == 0 && threads >= fewestThreads &&
+          threads <= mostKeepingThreads && cluster <= target.clusterSize)
+        choices.push_back({choice.schedule, threads, cluster > 1 ? cluster : 0});
+    };
+    if (choice.threads == 0)
+      return choices;
+    for (int64_t threads : {choice.threads / 2, 2 * choice.threads})
+      add(threads, choice.cluster);
+    if (choice.cluster > 1)
+      for (int64_t cluster : {choice.cluster / 2, 2 * choice.cluster})
+        add(choice.threads, cluster);
+    return choices;
+  }
+
+  /// Axes that every store has and nothing combines, in the order of the first store.
+  SmallVector<Axis> parallelAxes() {
+    SmallVector<Axis> result;
+    for (Axis axis : axes.of(stores.front().getValue())) {
+      bool everywhere = llvm::all_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), axis); });
+      if (everywhere && !axes.isCombined(axis) && axes.extent(axis) > 1 && axes.name(axis))
+        result.push_back(axis);
+    }
+    return result;
+  }
+
+  /// Whether threads of a GPU add up columns: each reads on in another line, and comes back to none.
+  bool walksColumns() {
+    return combines && !func.getThreads() && dots.empty() &&
+           llvm::any_of(parallelAxes(), [&](Axis axis) { return isContiguous(axis); });
+  }
+
+  bool isContiguous(Axis axis) {
+    int64_t score = 0;
+    for (LoadOp load : loads)
+      if (axes.contains(load.getResult(), axis)) {
+        auto view = load.getView().getDefiningOp<ViewOp>();
+        BlockAttr block = view.getMap().front();
+        for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
+          if (a == axis)
+            score += BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1;
+      }
+    return score > 0;
+  }
+
+  void grid(Axis axis, int64_t tile) {
+    if (tile < axes.extent(axis))
+      steps.push_back(GridStepAttr::get(func.getContext(), nameOf(axis), tile));
+  }
+  StringAttr nameOf(Axis axis) { return StringAttr::get(func.getContext(), *axes.name(axis)); }
+
+  SmallVector<Choice> chooseDot(DotOp dot, unsigned most) {
+    unsigned rank = cast<RankedTensorType>(dot.getType()).getRank();
+    Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
+         k = axes.of(dot.getLhs(), rank - 1);
+    SmallVector<Axis> parallel = parallelAxes();
+    bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
+    if (!target.isGpu() && target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
+      return chooseBlocks(dot, parallel, m, n, most);
+    if (target.isGpu()) {
+      chooseThreads(dot, parallel, m, n);
+      return {takeSteps()};
+    }
+    int64_t lanes = target.lanes(bytesOf(dot.getResult()));
+    int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
+    int64_t vectors = llvm::divideCeil(panel, lanes);
+    int64_t rows = std::clamp<int64_t>((target.vectorRegisters - 2 - vectors) / vectors, 1, 8);
+    int64_t panels = llvm::divideCeil(axes.extent(n), panel);
+    for (Axis axis : parallel) {
+      if (axis == m)
+        grid(m, panels >= enoughPrograms ? axes.extent(m) : llvm::alignTo(rowsPerBlock, rows));
+      else if (axis == n)
+        grid(n, panel);
+      else
+        grid(axis, 1);
+    }
+    if (!mParallel || !nParallel)
+      return {takeSteps()};
+    // A panel is read once per block of rows; copied into one piece it stays in the cache.
+    int64_t panelBytes = axes.extent(k) * llvm::alignTo(panel, lanes) * bytesOf(dot.getRhs());
+    if (axes.extent(m) >= 4 * rows && panelBytes <= target.privateBytes / 2)
+      steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
+    if (axes.extent(m) > rows)
+      steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
+    return {takeSteps()};
+  }
+
+  /// Where each thread is a program.
+  void chooseThreads(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
+    for (Axis axis : parallel)
+      grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
+  }
+
+  /// On a processor with vectors.
+  SmallVector<Choice> chooseBlocks(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n, unsigned most) {
+    zyx::schedule::DotFacts facts = zyx::schedule::describeDot(dot, stores, axes);
+    facts.cutRows = llvm::is_contained(parallel, m);
+    facts.cutColumns = llvm::is_contained(parallel, n);
+    SmallVector<Choice> choices;
+    for (const auto &[plan, cost] : zyx::schedule::planDots(facts, target, most)) {
+      for (Axis axis : parallel)
+        grid(axis, axis == m ? plan.programRows : axis == n ? plan.programColumns : 1);
+      auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rowBlock, plan.depth,
+                                        plan.packLhs, plan.packRhs, plan.alongDepth, plan.narrow);
+      steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
+      choices.push_back(takeSteps());
+      choices.back().cost = cost;
+    }
+    return choices;
+  }
+
+  /// The axis along which a maximum is taken, in a kernel with more sums than a softmax has, where no result
+  /// has that axis.
+  std::optional<Axis> findKeys() {
+    std::optional<Axis> found;
+    unsigned sums = dots.size();
+    func.walk([&](ReduceOp reduce) {
+      ++sums;
+      if (reduce.getKind() == Combine::Max && reduce.getDims().size() == 1)
+        found = axes.of(reduce.getInput(), reduce.getDims()[0]);
+    });
+    bool isInside = found && sums > 2 && axes.name(*found) && llvm::none_of(stores, [&](StoreOp store) {
+      return axes.contains(store.getValue(), *found);
+    });
+    return isInside ? found : std::nullopt;
+  }
+
+  /// Keys that are looked at together, of one query.
+  int64_t keysAtOnce() { return target.isGpu() || !dots.empty() ? attentionKeys : maxKeys; }
+
+  /// False where the kernel is no attention.
+  bool chooseAttention() {
+    std::optional<Axis> keys = findKeys();
+    if (!keys || (dots.size() != 2 && !dots.empty()))
+      return false;
+    if (dots.size() == 2)
+      chooseQueries(*keys);
+    else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.privateBytes / 2)
+      // The scores of one query would be too many.
+      chooseRows();
+    else
+      return false;
+    if (attentionKeys < axes.extent(*keys))
+      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*keys), keysAtOnce()));
+    return zyx::schedule::isLegal(func, steps);
+  }
+
+  /// A program per block of queries walks the keys in blocks. Queries lie along vectors: then neither
+  /// keys nor values need a copy, and no sum crosses lanes.
+  void chooseQueries(Axis keys) {
+    DotOp output = dots[0], scores = dots[1];
+    if (axes.contains(output.getResult(), keys))
+      std::swap(output, scores);
+    // The last two dimensions of the one are queries and keys, of the other queries and features.
+    auto lastTwo = [&](DotOp dot) {
+      SmallVector<Axis> all = axes.of(dot.getResult());
+      return std::pair(all.end()[-2], all.end()[-1]);
+    };
+    auto [scoreRow, scoreColumn] = lastTwo(scores);
+    auto [outputRow, outputColumn] = lastTwo(output);
+    Axis queries = scoreRow == keys ? scoreColumn : scoreRow;
+    Axis features = outputRow == queries ? outputColumn : outputRow;
+    // What a query has in private memory: itself, scores and weights of a block, its rows of the result.
+    int64_t wide = axes.extent(axes.of(scores.getLhs()).back()) + 2 * attentionKeys + axes.extent(features) + 4;
+    int64_t block = attentionQueries;
+    while (block > 1 && block * wide * bytesOf(output.getResult()) > target.privateBytes / 2)
+      block /= 2;
+    steps.push_back(SwapStepAttr::get(func.getContext()));
+    for (Axis axis : parallelAxes())
+      if (axis != features)
+        grid(axis, axis == queries ? block : 1);
+  }
+
+  /// The axis along which dots sum up what is computed from others' results.
+  std::optional<Axis> findWalked() {
+    llvm::SmallSetVector<Axis, 2> walked;
+    for (DotOp dot : dots) {
+      const Axis summed = axes.of(dot.getLhs()).back();
+      if (llvm::any_of(dots, [&](DotOp other) { return axes.contains(other.getResult(), summed); }))
+        walked.insert(summed);
+    }
+    return walked.size() == 1 && axes.name(walked.front()) ? std::optional(walked.front()) : std::nullopt;
+  }
+
+  /// False where the kernel is no chain of contractions. A program per block of rows walks what is summed up.
+  bool chooseChain() {
+    std::optional<Axis> walked = dots.size() < 2 || combines ? std::nullopt : findWalked();
+    if (!walked)
+      return false;
+    // What a row has in private memory: its factors, its part of a block, and its results.
+    int64_t wide = 4 * attentionKeys;
+    for (DotOp dot : dots)
+      wide += axes.extent(axes.of(axes.contains(dot.getResult(), *walked) ? dot.getLhs() : dot.getResult()).back());
+    int64_t block = attentionQueries;
+    while (block > 1 && block * wide * bytesOf(dots.front().getResult()) > target.privateBytes / 2)
+      block /= 2;
+    auto isRow = [&](Axis axis) {
+      return llvm::any_of(dots, [&](DotOp dot) {
+        return llvm::is_contained(ArrayRef(axes.of(dot.getResult())).take_back(2), axis);
+      });
+    };
+    for (Axis axis : parallelAxes())
+      grid(axis, isRow(axis) ? block : 1);
+    if (attentionKeys < axes.extent(*walked))
+      steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*walked), attentionKeys));
+    return zyx::schedule::isLegal(func, steps);
+  }
+
+  /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into registers,
+  /// and adds to the columns' sums in shared memory. False where the kernel has no such sums.
+  bool chooseCrossed() {
+    std::optional<Axis> columns, rows;
+    bool isCrossed = dots.empty();
+    func.walk([&](ReduceOp reduce) {
+      SmallVector<Axis> input = axes.of(reduce.getInput());
+      const Axis summed = input[reduce.getDims()[0]];
+      std::optional<Axis> &own = summed == input.back() ? columns : rows;
+      isCrossed &= reduce.getDims().size() == 1 && (!own || *own == summed);
+      own = summed;
+    });
+    if (!isCrossed || !columns || !rows || !isContiguous(*columns) || !axes.name(*rows))
+      return false;
+    int64_t widest = 1, kept = 0;
+    for (LoadOp load : loads) {
+      if (axes.contains(load.getResult(), *columns))
+        widest = std::max(widest, bytesOf(load.getResult()));
+      kept += axes.contains(load.getResult(), *columns) && axes.contains(load.getResult(), *rows);
+    }
+    for (Axis axis : parallelAxes())
+      grid(axis, 1);
+    steps.push_back(OnlineStepAttr::get(func.getContext(), nameOf(*rows), 1));
+    if (!zyx::schedule::isLegal(func, steps))
+      return false;
+    const int64_t lanes = target.lanes(widest), own = keptElements / std::max<int64_t>(kept, 1);
+    const int64_t threads = llvm::alignTo(llvm::divideCeil(axes.extent(*columns), std::max(own, lanes)), fewestThreads);
+    func.setThreads(std::min(threads, mostKeepingThreads));
+    setResidents(residentThreads);
+    return true;
+  }
+
+  void chooseRows() {
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    if (combinesWindows())
+      return chooseWindows(target.lanes(widest));
+    int64_t vectors = (target.isGpu() ? 1 : 4) * target.lanes(widest);
+    SmallVector<Axis> parallel = parallelAxes();
+    bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
+      return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
+    });
+    for (Axis axis : parallel) {
+      if (isContiguous(axis))
+        grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
+      else
+        grid(axis, axis == parallel.back() && dots.empty() && !target.isGpu() ? rowsPerProgram(axis) : 1);
+    }
+  }
+
+  /// Several threads of a GPU walk a long row together, so that neighbours read neighbours. What a row is
+  /// combined into must be one element in each program.
+  void chooseThreadsOfRows() {
+    if (!target.isGpu() || !dots.empty() || func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return;
+    std::optional<Axis> row;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && isContiguous(axis) && (!row || axes.extent(axis) > axes.extent(*row)))
+        row = axis;
+    SmallVector<Axis> parallel = parallelAxes();
+    bool isOne = !func.walk([&](ReduceOp reduce) {
+                       for (Axis axis : axes.of(reduce.getResult()))
+                         if (axes.extent(axis) != 1 && (!llvm::is_contained(parallel, axis) || isContiguous(axis)))
+                           return WalkResult::interrupt();
+                       return WalkResult::advance();
+                     }).wasInterrupted();
+    if (!row || !isOne)
+      return;
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      if (axes.contains(load.getResult(), *row))
+        widest = std::max(widest, bytesOf(load.getResult()));
+    const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
+    if (threads < fewestThreads)
+      return;
+    func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
+    if (axes.extent(*row) % lanes == 0)
+      keepRow(*row, axes.extent(*row) / lanes, lanes);
+  }
+
+  /// How often a row is walked, and how often where a maximum is taken along with the exponentials of distances to it.
+  struct Walks {
+    int64_t apart = 0, online = 0;
+  };
+  Walks countWalks(Axis row) {
+    Walks walks;
+    SmallVector<ReduceOp> before;
+    func.walk([&](ReduceOp reduce) {
+      if (!axes.contains(reduce.getInput(), row) || findPickedIndex(reduce, axes))
+        return;
+      ++walks.apart;
+      walks.online += llvm::none_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      before.push_back(reduce);
+    });
+    const bool writes = llvm::any_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
+    return {walks.apart + writes, walks.online + writes};
+  }
+
+  /// More threads for a row of `vectors` that is walked more than once, and more workgroups, so that all of it is in
+  /// registers. What can be had in one walk is not worth them.
+  void keepRow(Axis row, int64_t vectors, int64_t lanes) {
+    int64_t kept = 0, programs = 1;
+    const Walks walks = countWalks(row);
+    const SmallVector<Axis> parallel = parallelAxes();
+    for (LoadOp load : loads)
+      kept += axes.contains(load.getResult(), row) &&
+              (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) { return axes.contains(load.getResult(), axis); }));
+    for (Axis axis : parallel)
+      programs *= axes.extent(axis);
+    if (walks.apart < 2) {
+      const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)), fewestThreads, mostThreads);
+      if (programs * fewer >= target.cores * target.threadsPerCore)
+        func.setThreads(fewer);
+      return;
+    }
+    const int64_t ofOne = std::max<int64_t>(keptElements / lanes, 1);
+    // Of several rows at once each has fewer registers.
+    int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
+    const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
+    auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
+    // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less than
+    // meeting in clusters, where each has little of a row.
+    const bool isNear = nearRows * target.cores * vectors * target.vectorBytes * kept <= target.l2Bytes / 5 * 3;
+    if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
+        vectors > 2 * ofOne * mostKeepingThreads) {
+      func.setThreads(mostKeepingThreads);
+      return setResidents(nearRows * mostKeepingThreads);
+    }
+    while (!isOnline && mayDouble() && vectors > rounds * mostKeepingThreads * cluster)
+      cluster *= 2;
+    // Few rows are shared by more multiprocessors.
+    while (mayDouble() && 2 * programs * cluster <= target.cores && vectors >= 4 * fewestThreads * cluster)
+      cluster *= 2;
+    if (cluster > 1)
+      func.setCluster(cluster);
+    auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
+    auto stayTogether = [&] {
+      // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and longer
+      // ways than that of a softmax.
+      constexpr int64_t mostWalks = 5;
+      const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
+      if (lanes >= 4 && (isOnline ? target.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
+        setResidents(residentThreads);
+    };
+    if (isOnline || (cluster == 1 && vectors <= rounds * mostThreads))
+      return stayTogether();
+    // Of several rows at once there would be too much.
+    const int64_t mostRounds = kept > 1 || lanes < 4 ? rounds : 2 * rounds;
+    rounds = std::max(std::min(rounds, divide(vectors, vectorsPerThread * fewestThreads * cluster)),
+                      divide(vectors, mostKeepingThreads * cluster));
+    func.setThreads(rounds > mostRounds ? mostThreads : llvm::alignTo(divide(vectors, rounds * cluster), fewestThreads));
+    stayTogether();
+  }
+
+  void setResidents(int64_t count) {
+    func->setAttr(residentsAttrName, IntegerAttr::get(IntegerType::get(func.getContext(), 64), count));
+  }
+
+  int64_t columnsPerProgram(Axis axis, int64_t vectors) {
+    int64_t columns = std::clamp(axes.extent(axis) / enoughPrograms, fewestColumns, mostColumns);
+    return llvm::alignTo(columns, vectors);
+  }
+
+  /// A power of two that divides the rows, leaves enough programs and half of the first cache.
+  int64_t rowsPerProgram(Axis axis) {
+    int64_t bytes = 0, elements = 1;
+    for (LoadOp load : loads) {
+      if (!axes.contains(load.getResult(), axis))
+        continue;
+      int64_t row = 1;
+      for (Axis a : axes.of(load.getResult()))
+        row *= axes.isCombined(a) ? axes.extent(a) : 1;
+      bytes += row * bytesOf(load.getResult());
+      elements = std::max(elements, row);
+    }
+    int64_t rows = 1, extent = axes.extent(axis);
+    auto mayDouble = [&] {
+      int64_t more = 2 * rows;
+      return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.l1Bytes / 2 &&
+             (more <= rowsAtOnce || more * elements <= rowElements);
+    };
+    while (mayDouble())
+      rows *= 2;
+    return rows;
+  }
+
+  /// Whether few elements are combined into each of the result's, and some are read for several of them.
+  bool combinesWindows() {
+    uint64_t combined = 1;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis))
+        combined = llvm::SaturatingMultiply(combined, uint64_t(axes.extent(axis)));
+    return combined <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
+             MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+             int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
+             return !map.isSingleBlock() || map.front().hasValid() || points > spanOf(map.front());
+           });
+  }
+
+  /// Pooling and depthwise convolutions: programs as large as those of element-wise kernels, so that rows of
+  /// results are loops inside. What is read for each channel alone stays in registers along them.
+  void chooseWindows(int64_t lanes) {
+    SmallVector<Axis> parallel = parallelAxes();
+    llvm::DenseMap<Axis, int64_t> tiles;
+    int64_t left = elementsPerProgram();
+    auto take = [&](Axis axis, int64_t most) {
+      int64_t pieces = llvm::divideCeil(axes.extent(axis), std::max<int64_t>(std::min(most, left), 1));
+      tiles[axis] = llvm::divideCeil(axes.extent(axis), pieces);
+      left = std::max<int64_t>(left / tiles[axis], 1);
+    };
+    for (Axis axis : parallel)
+      if (isContiguous(axis)) {
+        bool hasFactors = llvm::any_of(loads, [&](LoadOp load) {
+          return axes.contains(load.getResult(), axis) && llvm::any_of(parallel, [&](Axis other) {
+                   return !axes.contains(load.getResult(), other);
+                 });
+        });
+        if (hasFactors)
+          tiles[axis] = std::min(axes.extent(axis), 2 * lanes), left = std::max<int64_t>(left / tiles[axis], 1);
+        else
+          take(axis, axes.extent(axis));
+      }
+    for (Axis axis : llvm::reverse(parallel))
+      if (!tiles.contains(axis))
+        take(axis, axes.extent(axis));
+    for (Axis axis : parallel)
+      grid(axis, tiles[axis]);
+  }
+
+  /// A GPU's thread takes as many as it reads at once: its neighbours take their neighbours.
+  int64_t elementsPerProgram() {
+    if (!target.isGpu())
+      return programElements;
+    int64_t widest = 1;
+    for (LoadOp load : loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    for (StoreOp store : stores)
+      widest = std::max(widest, bytesOf(store.getValue()));
+    return target.lanes(widest);
+  }
+
+  void chooseElements() {
+    SmallVector<Axis> parallel = parallelAxes();
+    llvm::DenseMap<Axis, int64_t> tiles;
+    int64_t left = elementsPerProgram();
+    if (auto square = transposedAxes(parallel)) {
+      // The next program reads on where the last one ended.
+      auto [read, written] = *square;
+      for (Axis axis : parallel)
+        if (axis != read && axis != written)
+          grid(axis, 1);
+      if (target.isGpu()) {
+        // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole lines;
+        // the next warp writes the other halves of its lines. Eight warps have as much of both directions.
+        const int64_t lanes = elementsPerProgram();
+        grid(written, 16 * lanes);
+        grid(read, 16 * lanes);
+        grid(written, 8 * lanes);
+        grid(read, 8 * lanes);
+        grid(written, 4 * lanes);
+        grid(written, lanes);
+        grid(read, lanes);
+        return;
+      }
+      grid(written, writtenTile);
+      grid(read, readTile);
+      return;
+    }
+    for (Axis axis : llvm::reverse(parallel)) {
+      tiles[axis] = std::min(axes.extent(axis), left);
+      left = std::max<int64_t>(left / tiles[axis], 1);
+    }
+    for (Axis axis : parallel)
+      grid(axis, tiles[axis]);
+  }
+
+  /// The axes along which a load and the first store are contiguous, where those are two.
+  std::optional<std::pair<Axis, Axis>> transposedAxes(ArrayRef<Axis> parallel) {
+    auto contiguous = [&](Value view, Value tile) -> std::optional<Axis> {
+      auto op = view.getDefiningOp<ViewOp>();
+      if (!op || !op.getMap().isSingleBlock())
+        return std::nullopt;
+      for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
+        if (BlockAttr::constant(stride) == 1 && axes.extent(axis) >= readTile && llvm::is_contained(parallel, axis))
+          return axis;
+      return std::nullopt;
+    };
+    std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
+    if (!columns || target.vectorBytes == 0 || (target.isGpu() && elementsPerProgram() < 4))
+      return std::nullopt;
+    for (LoadOp load : loads)
+      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());
+          rows && *rows != *columns && axes.contains(load.getResult(), *columns))
+        return std::pair(*rows, *columns);
+    return std::nullopt;
+  }
+
+  FuncOp func;
+  const Axes &axes;
+  const TargetInfo &target;
+  SmallVector<StoreOp> stores;
+  SmallVector<LoadOp> loads;
+  SmallVector<DotOp> dots;
+  bool combines = false;
+  SmallVector<Attribute> steps;
+};
+
+} // namespace
+
+SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target, unsigned most) {
+  return Chooser(func, axes, target).choose(most);
+}

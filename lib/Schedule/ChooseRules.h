@@ -1,0 +1,20 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SCHEDULE_CHOOSERULES_H
+#define ZYX_LIB_SCHEDULE_CHOOSERULES_H
+
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Schedule/Choices.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+namespace zyx::schedule {
+
+/// The schedules of a kernel for a target, the best one first, at most `most`. Gives the kernel the threads of that one.
+llvm::SmallVector<Choice> chooseSchedules(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target,
+                                          unsigned most);
+
+} // namespace zyx::schedule
+
+#endif // ZYX_LIB_SCHEDULE_CHOOSERULES_H
