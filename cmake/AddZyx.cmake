@@ -19,13 +19,12 @@ set(CMAKE_LINK_LIBRARY_USING_as_needed_SUPPORTED TRUE)
 set(CMAKE_LINK_LIBRARY_USING_as_needed
   "LINKER:--push-state,--as-needed" "<LINK_ITEM>" "LINKER:--pop-state")
 
-# add_zyx_library(ZyxGraph A.cpp B.cpp LINK ZyxBase): a room without LLVM. Below Tensor nothing
-# throws, so exceptions are off.
+# add_zyx_library(ZyxGraph A.cpp B.cpp LINK ZyxBase): a room without LLVM. Below Tensor nothing throws, but
+# allocations do: exceptions are on, so that what a frame holds, its locks above all, is released behind them.
 function(add_zyx_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   zyx_compile_flags(${name})
-  target_compile_options(${name} PRIVATE -fno-exceptions)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
