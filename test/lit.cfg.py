@@ -12,7 +12,7 @@ import lit.formats
 config.name = "zyx"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "unit", "lib", "package", "utils", "fuzz"]
+config.excludes = ["Inputs", "unit", "lib", "package", "utils", "fuzz", "hostile"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.zyx_binary_dir, "test")
 
