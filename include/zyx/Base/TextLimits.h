@@ -12,8 +12,9 @@
 
 namespace zyx {
 
-/// What is read as MLIR text at most. The parser recurses into brackets and has no bound of its
-/// own, so text from outside is scanned before it gets there.
+/// What is read as MLIR text at most. The parser recurses into brackets and operators, takes the
+/// square of a number's digits in time, and has no bound of its own, so text from outside is scanned
+/// before it gets there. docs/doors.md lists the limits.
 struct TextLimits {
   /// Bytes of the whole text.
   size_t bytes = size_t(64) << 20;
@@ -22,10 +23,20 @@ struct TextLimits {
   /// Definitions of attribute and type aliases. Each may name the one before, which nests without
   /// a bracket.
   int aliases = 4096;
+  /// Characters of a number with a fraction; no f64 has a longer exact one.
+  size_t floatLength = 1100;
+  /// Characters of any other number.
+  size_t integerLength = 64;
+  /// Operators of one affine expression, each of which nests in the next.
+  int operators = 1024;
+  /// Extents of one type.
+  int rank = 64;
 };
 
-/// Refuses MLIR text that exceeds the limits, with the line where it does, and MLIR bytecode,
-/// whose reader trusts its input. Linear in the text; allocates nothing.
+/// Refuses MLIR text that exceeds the limits, with the line where it does; MLIR bytecode, whose
+/// reader trusts its input; and numbers that the parser would read as other ones: integers that a
+/// signless type holds as unsigned ones only (`dense<200> : tensor<4xi8>`), and floats beyond the
+/// largest one of their type. Linear in the text.
 Status checkTextLimits(std::string_view text, const TextLimits &limits = {});
 
 } // namespace zyx
