@@ -6,6 +6,7 @@
 
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Plan/IR/PlanDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -37,6 +38,12 @@ LLVM::LLVMFuncOp createFunction(OpBuilder &builder, Location loc, StringRef name
   // Keeps unwind tables out of the object.
   function.setPassthroughAttr(builder.getArrayAttr(builder.getStringAttr("nounwind")));
   return function;
+}
+
+/// A plan that launches the kernel stays valid when code has taken its place.
+void keepArgumentCount(FuncOp func, LLVM::LLVMFuncOp code) {
+  code->setAttr(plan::PlanDialect::argumentsAttr,
+                IntegerAttr::get(IntegerType::get(func.getContext(), 64), func.getNumArguments()));
 }
 
 /// `@k`: unpacks the arguments, and returns at once where the range is empty.
@@ -235,6 +242,7 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
     }
   createEntry(builder, func, body, freshName(module, name + ".entry"));
   auto entry = cast<LLVM::LLVMFuncOp>(*std::prev(builder.getInsertionPoint()));
+  keepArgumentCount(func, entry);
 
   ValueRange arguments = body.addEntryBlock(builder)->getArguments();
   moveCode(func, arguments, body, arguments[types.size() - 2], arguments[types.size() - 1]);
@@ -263,6 +271,7 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
   ModuleOp module = func->getParentOfType<ModuleOp>();
   LLVM::LLVMFuncOp made =
       createFunction(builder, loc, freshName(module, name + ".threads"), types, LLVM::Linkage::External);
+  keepArgumentCount(func, made);
   made->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   made->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(
                                                               {groupThreads > 1 ? static_cast<int32_t>(groupThreads)

@@ -6,6 +6,7 @@
 
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
+#include "zyx/Dialect/Plan/IR/PlanDialect.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -197,6 +198,8 @@ LogicalResult Lowering::run() {
   if (cluster > 1)
     func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   func->setAttr("kernel.params", b.getArrayAttr(params));
+  // A plan that launches the kernel stays valid when code has taken its place.
+  func->setAttr(plan::PlanDialect::argumentsAttr, b.getI64IntegerAttr(kernel.getNumArguments()));
   func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(places.bytes));
   func.setArgAttrsAttr(b.getArrayAttr(argAttrs));
 

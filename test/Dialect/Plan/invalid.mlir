@@ -361,3 +361,30 @@ plan.func @f() {
   %0 = plan.fill %k bits 0 : !plan.buffer<f32[4]>
   plan.return
 }
+
+// -----
+
+// Code of the LLVM dialect says how many arguments a launch passes.
+llvm.func @k(!llvm.ptr, i64, i64) attributes {plan.arguments = 2 : i64}
+plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  // expected-error@+1 {{passes 1 arguments to 'k', which has 2}}
+  %0 = plan.launch @k outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+}
+
+// -----
+
+// expected-error@+1 {{has 'plan.arguments' = -1 : i64, which is a count of arguments, an i64, on a function of machine code}}
+llvm.func @k(!llvm.ptr, i64, i64) attributes {plan.arguments = -1 : i64}
+
+// -----
+
+// expected-error@+1 {{has 'plan.arguments' = 1 : i32, which is a count of arguments}}
+llvm.func @k(!llvm.ptr, i64, i64) attributes {plan.arguments = 1 : i32}
+
+// -----
+
+// expected-error@+1 {{has 'plan.arguments' = 0 : i64, which is a count of arguments}}
+plan.func @f() attributes {plan.arguments = 0 : i64} {
+  plan.return
+}

@@ -82,3 +82,12 @@ plan.func @init(%w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
   %2 = plan.copy %s to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
   plan.return
 }
+
+// CHECK: llvm.func @code(!llvm.ptr, i64, i64) attributes {{.*}}plan.arguments = 2 : i64
+llvm.func @code(!llvm.ptr, i64, i64) attributes {plan.arguments = 2 : i64}
+// CHECK-LABEL: plan.func @machine
+plan.func @machine(%x: !plan.buffer<f32[4]> {plan.input = "x"}, %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  // CHECK: plan.launch @code
+  %0 = plan.launch @code ins(%x : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+}

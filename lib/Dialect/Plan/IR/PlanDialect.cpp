@@ -29,6 +29,17 @@ void PlanDialect::initialize() {
       >();
 }
 
+LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != argumentsAttr)
+    return success();
+  auto count = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (!isa<FunctionOpInterface>(op) || isa<FuncOp>(op) || !count || !count.getType().isInteger(64) ||
+      count.getInt() < 0)
+    return op->emitOpError() << "has '" << argumentsAttr << "' = " << attribute.getValue()
+                             << ", which is a count of arguments, an i64, on a function of machine code";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Buffer
 //===----------------------------------------------------------------------===//

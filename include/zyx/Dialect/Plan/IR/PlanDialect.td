@@ -38,9 +38,16 @@ def Plan_Dialect : Dialect {
     **Init.** What depends on weights alone is in a `plan.init`: it runs once for many runs, and what it
     leaves in kept memory is there for all of them.
 
-    Kernels are named by symbol; a plan knows nothing else about them.
+    Kernels are named by symbol. A plan knows one thing more about them: how many arguments a launch
+    passes. That is the number of the function's own arguments. Machine code has other ones, those of its
+    calling convention, and says by the attribute `plan.arguments` how many its kernel had.
   }];
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// On a function of machine code: the number of arguments that a launch of it passes, an i64.
+    static constexpr ::llvm::StringLiteral argumentsAttr = "plan.arguments";
+  }];
 }
 
 #endif // ZYX_DIALECT_PLAN_IR_PLANDIALECT_TD
