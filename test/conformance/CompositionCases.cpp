@@ -459,12 +459,32 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                    }});
 }
 
+/// Attention of which the whole batch has the same keys, values or queries: what is a batch of one product is rows of the
+/// other.
+static void addSharedFactors(std::vector<Case> &cases) {
+  for (const char *shared : {"queries", "keys", "values"})
+    for (DType dtype : {DType::F32, DType::BF16})
+      for (const int64_t batch : {3, 20})
+        cases.push_back({"attention.shared-" + std::string(shared) + "." + std::string(toString(dtype)) + "." +
+                             std::to_string(batch),
+                         [=](Builder &b) {
+                           auto factor = [&](const char *name, int64_t rows, int64_t columns) {
+                             const bool isShared = std::string_view(name) == shared;
+                             const NodeId x = b.x(dtype, {isShared ? 1 : batch, rows, columns});
+                             return isShared ? b.expand(x, {batch, rows, columns}) : x;
+                           };
+                           const NodeId q = factor("queries", 4, 17), k = factor("keys", 17, 7), v = factor("values", 7, 8);
+                           return std::vector<NodeId>{b.matmul(softmax(b, b.matmul(q, k, DType::F32)), v, DType::F32)};
+                         }});
+}
+
 void addCompositionCases(std::vector<Case> &cases) {
   addRows(cases, "softmax", softmax);
   addRows(cases, "layer-norm", layerNorm);
   addRows(cases, "rms-norm", rmsNorm);
   addRows(cases, "log-sum-exp", logSumExp);
   addHurtingSoftmax(cases);
+  addSharedFactors(cases);
   addLosses(cases);
   cases.push_back({"chain.squares", [](Builder &b) {
                      // Every square has its operand twice: 2^40 ways from the end to the beginning.

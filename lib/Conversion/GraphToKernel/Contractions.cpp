@@ -134,21 +134,25 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 }
 
 /// A dot has one dimension of rows: the largest run of classes that the results step over as over
-/// one. The other classes become batches, along which one factor is the same.
+/// one. The other classes become batches, along which one factor is the same; first of all those that are the batch
+/// of another contraction, so that both have the same rows.
 void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &batch) const {
   SmallVector<SmallVector<Class>> runs;
   for (Class c : list) {
     bool follows = !runs.empty() && opsAllowMerge(runs.back().back(), c) &&
-                   storesAllowMerge(runs.back().back(), c);
+                   storesAllowMerge(runs.back().back(), c) && dotsAllowMerge(runs.back(), c);
     if (!follows)
       runs.emplace_back();
     runs.back().push_back(c);
   }
+  auto isBatch = [&](Class c) {
+    return llvm::any_of(found, [&](const ClassContraction &dot) { return llvm::is_contained(dot.batch, c); });
+  };
   auto size = [&](ArrayRef<Class> run) {
     int64_t points = 1;
     for (Class c : run)
       points *= getClassExtent(c);
-    return points;
+    return std::pair(llvm::none_of(run, isBatch), points);
   };
   auto *largest = llvm::max_element(
       runs, [&](const auto &a, const auto &b) { return size(a) <= size(b); });

@@ -409,6 +409,24 @@ bool GroupAxes::opsAllowMerge(Class outer, Class inner) const {
   return true;
 }
 
+/// True where no contraction has the class in another place than the parts of an axis: the batch of one may be
+/// rows of another, which has the same second factor for all of it.
+bool GroupAxes::dotsAllowMerge(ArrayRef<Class> parts, Class inner) const {
+  return llvm::all_of(found, [&](const ClassContraction &dot) {
+    auto placeOf = [&](Class c) -> const SmallVector<Class> * {
+      for (const SmallVector<Class> *list : {&dot.batch, &dot.m, &dot.n, &dot.k})
+        if (llvm::is_contained(*list, c))
+          return list;
+      return nullptr;
+    };
+    const auto *place = placeOf(inner);
+    return !place || llvm::all_of(parts, [&](Class part) {
+      const auto *other = placeOf(part);
+      return !other || other == place;
+    });
+  });
+}
+
 /// True where a view has both classes and steps from one to the other, or has none.
 bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
                                 Class outer, Class inner) const {
@@ -459,7 +477,7 @@ void GroupAxes::collapse() {
   };
   for (Class c : order) {
     Class last = axes.empty() ? unit : axes.back().parts.back();
-    if (last != unit && opsAllowMerge(last, c) &&
+    if (last != unit && opsAllowMerge(last, c) && dotsAllowMerge(axes.back().parts, c) &&
         (areFlattened(last, c) ? storesAllowMerge(last, c) : viewsAllowMerge(last, c))) {
       axes.back().parts.push_back(c);
       axes.back().extent *= getClassExtent(c);

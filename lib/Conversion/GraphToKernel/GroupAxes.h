@@ -118,6 +118,7 @@ private:
   void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
   void orderContraction(ClassContraction &dot);
   bool opsAllowMerge(Class outer, Class inner) const;
+  bool dotsAllowMerge(llvm::ArrayRef<Class> parts, Class inner) const;
   bool viewAllowsMerge(mlir::Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
                        Class outer, Class inner) const;
   bool storesAllowMerge(Class outer, Class inner) const;
