@@ -38,7 +38,7 @@ struct Recipe {
 
 class RecipeFinder {
 public:
-  explicit RecipeFinder(Value wanted) : wanted(wanted) {}
+  RecipeFinder(Value wanted, bool takesSmall) : wanted(wanted), takesSmall(takesSmall) {}
 
   std::optional<Recipe> find() {
     if (!collect(wanted))
@@ -54,8 +54,7 @@ private:
 
   bool collect(Value value) {
     Operation *op = value.getDefiningOp();
-    if (value != wanted && (!op || isYielded(value) || typeOf(value).getNumElements() * small <= typeOf(wanted).getNumElements()) &&
-        !isa_and_nonnull<ConstantOp>(op)) {
+    if (value != wanted && (!op || isYielded(value) || isSmall(value)) && !isa_and_nonnull<ConstantOp>(op)) {
       recipe.leaves.insert(value);
       return true;
     }
@@ -70,11 +69,15 @@ private:
     recipe.ops.insert(op);
     return recipe.ops.size() <= mostOps;
   }
+  bool isSmall(Value value) {
+    return takesSmall && typeOf(value).getNumElements() * small <= typeOf(wanted).getNumElements();
+  }
   static bool isYielded(Value value) {
     return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<YieldOp>(user); });
   }
 
   Value wanted;
+  const bool takesSmall;
   Recipe recipe;
 };
 
@@ -88,10 +91,9 @@ public:
     OpResult result = group->getResult(number);
     if (!findReaders(result))
       return false;
-    std::optional<Recipe> found = RecipeFinder(yielded(number)).find();
-    if (!found || found->leaves.empty())
+    // What an outer product is made of is small, but has no rows in common: then the readers compute that, too.
+    if (!(findRecipe(/*takesSmall=*/true) && staysKernel()) && !(findRecipe(/*takesSmall=*/false) && staysKernel()))
       return false;
-    recipe = std::move(*found);
     if (saved() <= 0 || !tryReaders()) {
       for (GroupOp trial : trials)
         trial.erase();
@@ -106,6 +108,14 @@ public:
 
 private:
   Value yielded(unsigned i) { return group.getBlock().getTerminator()->getOperand(i); }
+
+  bool findRecipe(bool takesSmall) {
+    std::optional<Recipe> found = RecipeFinder(yielded(number), takesSmall).find();
+    if (!found || found->leaves.empty())
+      return false;
+    recipe = std::move(*found);
+    return true;
+  }
 
   bool findReaders(OpResult result) {
     for (Operation *user : result.getUsers()) {
@@ -141,6 +151,30 @@ private:
           sum -= bytesOf(leaf);
     }
     return sum;
+  }
+
+  /// What the group has as results without this one, and with what the readers want beside, which comes last.
+  SmallVector<Value> valuesWithout() {
+    SmallVector<Value> values;
+    for (auto [i, value] : llvm::enumerate(group.getBlock().getTerminator()->getOperands()))
+      if (i != number)
+        values.push_back(value);
+    for (Value leaf : recipe.leaves)
+      if (!outside(leaf))
+        values.push_back(leaf);
+    return values;
+  }
+
+  /// Whether the group is one kernel with these results.
+  bool staysKernel() {
+    IRMapping mapping;
+    auto trial = cast<GroupOp>(group->clone(mapping));
+    trial.getBlock().getTerminator()->setOperands(
+        llvm::map_to_vector(valuesWithout(), [&](Value value) { return mapping.lookup(value); }));
+    zyx::search::eraseUnused(trial.getBlock());
+    const bool isKernel = IterationSpace::compute(trial).isOk();
+    trial->erase();
+    return isKernel;
   }
 
   bool tryReaders() {
@@ -224,17 +258,11 @@ private:
   }
 
   void apply() {
-    // The group's results without this one, and with what the readers want beside.
-    SmallVector<Value> results, values;
-    SmallVector<Type> types;
-    Operation *terminator = group.getBlock().getTerminator();
-    for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
-      if (i != number)
-        results.push_back(group->getResult(i)), values.push_back(value);
-    const size_t numOld = values.size();
-    for (Value leaf : recipe.leaves)
-      if (!outside(leaf))
-        values.push_back(leaf);
+    SmallVector<Value> results, values = valuesWithout();
+    for (OpResult result : group->getResults())
+      if (result.getResultNumber() != number)
+        results.push_back(result);
+    const size_t numOld = results.size();
     OpBuilder builder(group);
     OperationState state(group.getLoc(), GroupOp::getOperationName());
     state.addOperands(group.getInputs());
@@ -297,6 +325,9 @@ private:
         }
       }
     }
+    for (auto group : llvm::make_early_inc_range(block.getOps<GroupOp>()))
+      if (group->getNumResults() == 0)
+        group.erase();
   }
 };
 

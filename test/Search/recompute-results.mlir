@@ -99,3 +99,54 @@ func.func @kept(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %z: tensor<64x32xf
   }
   return %2, %9, %11, %16, %20 : tensor<64x16xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>, tensor<64xf32>
 }
+
+// What is small here makes an outer product, and has no rows in common: as results of one group it would be two kernels.
+// The readers compute that, too. Of the group, nothing is left.
+// CHECK-LABEL: func.func @outer
+// CHECK-NEXT: graph.group(%{{.*}} = %arg0 : tensor<64xf32>, %{{.*}} = %arg1 : tensor<16xf32>) -> tensor<64x16xf32>
+// CHECK: graph.unary sin
+// CHECK-NOT: graph.group
+func.func @outer(%x: tensor<64xf32>, %y: tensor<16xf32>) -> tensor<64x16xf32> {
+  %0 = graph.group(%a = %x : tensor<64xf32>, %b = %y : tensor<16xf32>) -> tensor<64x16xf32> {
+    %1 = graph.unary sin %a : tensor<64xf32>
+    %2 = graph.reshape %1 : tensor<64xf32> -> tensor<64x1xf32>
+    %3 = graph.expand %2 : tensor<64x1xf32> -> tensor<64x16xf32>
+    %4 = graph.unary cos %b : tensor<16xf32>
+    %5 = graph.reshape %4 : tensor<16xf32> -> tensor<1x16xf32>
+    %6 = graph.expand %5 : tensor<1x16xf32> -> tensor<64x16xf32>
+    %7 = graph.binary mul %3, %6 : tensor<64x16xf32>
+    graph.yield %7 : tensor<64x16xf32>
+  }
+  %8 = graph.group(%a = %0 : tensor<64x16xf32>) -> tensor<64x16xf32> {
+    %9 = graph.unary abs %a : tensor<64x16xf32>
+    graph.yield %9 : tensor<64x16xf32>
+  }
+  return %8 : tensor<64x16xf32>
+}
+
+// The same of tables that are made of nothing in memory, as those of rotary positions: what they are made of has no rows in
+// common, and they stay results.
+// CHECK-LABEL: func.func @tables
+// CHECK: %[[TABLES:.*]]:2 = graph.group() -> (tensor<64x16xf32>, tensor<64x16xf32>)
+// CHECK: graph.group({{.*}} = %[[TABLES]]#0 : tensor<64x16xf32>
+func.func @tables(%x: tensor<64x16xf32>) -> tensor<64x16xf32> {
+  %0:2 = graph.group() -> (tensor<64x16xf32>, tensor<64x16xf32>) {
+    %1 = graph.iota dim = 0 : tensor<64xf32>
+    %2 = graph.reshape %1 : tensor<64xf32> -> tensor<64x1xf32>
+    %3 = graph.expand %2 : tensor<64x1xf32> -> tensor<64x16xf32>
+    %4 = graph.iota dim = 0 : tensor<16xf32>
+    %5 = graph.unary exp %4 : tensor<16xf32>
+    %6 = graph.reshape %5 : tensor<16xf32> -> tensor<1x16xf32>
+    %7 = graph.expand %6 : tensor<1x16xf32> -> tensor<64x16xf32>
+    %8 = graph.binary mul %3, %7 : tensor<64x16xf32>
+    %9 = graph.unary sin %8 : tensor<64x16xf32>
+    %10 = graph.unary cos %8 : tensor<64x16xf32>
+    graph.yield %9, %10 : tensor<64x16xf32>, tensor<64x16xf32>
+  }
+  %11 = graph.group(%a = %0#0 : tensor<64x16xf32>, %b = %0#1 : tensor<64x16xf32>, %c = %x : tensor<64x16xf32>) -> tensor<64x16xf32> {
+    %12 = graph.binary mul %a, %c : tensor<64x16xf32>
+    %13 = graph.binary add %12, %b : tensor<64x16xf32>
+    graph.yield %13 : tensor<64x16xf32>
+  }
+  return %11 : tensor<64x16xf32>
+}
