@@ -74,6 +74,36 @@ private:
   uint64_t seed = 1;
 };
 
+class CompilerDevice final : public Device {
+public:
+  CompilerDevice(std::string target, Optimise optimise, bool hasWeights)
+      : target(std::move(target)), optimise(optimise), hasWeights(hasWeights) {}
+  void setSeed(uint64_t value) override { seed = value; }
+  bool isCompiler() const override { return true; }
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
+                                      std::span<const HostTensor> inputs) override {
+    Program program{graph, {inputs.begin(), inputs.end()}};
+    if (hasWeights)
+      program = withWeights(program);
+    session::CompileOptions options;
+    options.target = target;
+    options.noOptimise = optimise == Optimise::None;
+    options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
+    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
+                         artifact::Artifact::deserialize(compiled.output));
+    ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
+    return std::vector<HostTensor>();
+  }
+
+private:
+  session::Session session;
+  std::string target;
+  Optimise optimise;
+  bool hasWeights;
+  uint64_t seed = 1;
+};
+
 class EmulatedDevice final : public Device {
 public:
   EmulatedDevice(std::string isa, std::vector<std::string> command, bool hasWeights)
@@ -162,6 +192,10 @@ std::string_view toString(Optimise optimise) {
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
                                    const std::string &isa, bool hasWeights, const std::string &target) {
   return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights, target);
+}
+
+std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights) {
+  return std::make_unique<CompilerDevice>(target, optimise, hasWeights);
 }
 
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

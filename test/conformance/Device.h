@@ -28,6 +28,8 @@ public:
   /// something is wrong with what was made of it.
   virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                               std::span<const HostTensor> inputs) = 0;
+  /// Whether it runs nothing: then what compiles is right, and `run` gives no results.
+  virtual bool isCompiler() const { return false; }
   /// Whether every bit must be the interpreter's, also where the meaning leaves a freedom.
   virtual bool isExact() const { return false; }
   /// What it may round in the graph that it ran last.
@@ -46,6 +48,8 @@ std::string_view toString(Optimise optimise);
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
                                    const std::string &isa = "native", bool hasWeights = true,
                                    const std::string &target = "");
+/// Compiles for the record `target` and runs nothing, so that no device needs to be there.
+std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true);
 /// Compiles for an instruction set that this machine may lack, and runs each artifact by a command: an
 /// emulator and, behind it, the program of test/emulated.
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

@@ -127,6 +127,8 @@ Verdict runProgram(const Program &program, bool strict, Device &device) {
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
     return judge(got.status());
+  if (device.isCompiler())
+    return {};
   const Result<std::vector<Expected>> expected = expect(packed, device);
   if (!expected.isOk())
     return {0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
@@ -151,6 +153,11 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
       return send(indices[0], judge(got.status()));
     runBatch(cases, indices.first(indices.size() / 2), device, report);
     return runBatch(cases, indices.subspan(indices.size() / 2), device, report);
+  }
+  if (device.isCompiler()) {
+    for (size_t index : indices)
+      send(index, {});
+    return;
   }
   const Result<std::vector<Expected>> expected = expect(packed, device, device.isExact());
   if (!expected.isOk() || got->size() != packed.program.graph.outputs.size()) {

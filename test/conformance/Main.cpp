@@ -9,10 +9,15 @@
 
 #include "Common/CommandLine.h"
 #include "smith/Cases.h"
+#ifdef ZYX_BUILD_COMPILER
+#include "smith/WriteProgram.h"
+#endif
+#include "zyx/Base/File.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -29,12 +34,16 @@ constexpr const char *help =
     "                    interpreter with a wrong bit in each output, which must fail\n"
     "  --target=NAME     the record to compile for, of one that the device runs (default: the device's\n"
     "                    own); sm_80 on a newer card, with ZYX_PTXAS= for text that its driver assembles\n"
+    "  --compile-only    compile for --target and run nothing: no card is needed\n"
+    "  --dump=FOLDER     write each case there as NAME.mlir, and run nothing\n"
     "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --emulator=WORDS  run code for cpu by this command, and test/emulated behind it\n"
     "  --optimise=HOW    default; none: one op per kernel, no schedules; or schedules: random\n"
     "                    legal ones\n"
     "  --no-weights      no input is a weight; otherwise every second one is\n"
     "  --filter=TEXT     only cases whose name holds the text; may be given again\n"
+    "  --spread=N        at most N of the cases: of each op and kind as many as of the others, of\n"
+    "                    different dtypes and variants\n"
     "  --seeds=FIRST:N   random graphs (default: 1:100)\n"
     "  --max-refused=N   fail where more cases are refused\n"
     "  --batch=N         cases in one graph (default: 48)\n"
@@ -56,7 +65,10 @@ struct Settings {
   uint64_t firstSeed = 1;
   int64_t numSeeds = 100;
   RunOptions run;
-  std::string report;
+  std::string report, dump;
+  /// 0 for all cases.
+  size_t spread = 0;
+  bool compileOnly = false;
   bool list = false, coverage = false, exhaustive = false, verbose = false, hasWeights = true;
   size_t maxRefused = SIZE_MAX;
 };
@@ -82,6 +94,12 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     return tools::parsePositive(value, settings.run.batch);
   else if (name == "--jobs")
     return tools::parsePositive(value, settings.run.jobs);
+  else if (text == "--compile-only")
+    settings.compileOnly = true;
+  else if (name == "--dump" && !value.empty())
+    settings.dump = value;
+  else if (name == "--spread")
+    return tools::parsePositive(value, settings.spread);
   else if (text == "--list")
     settings.list = true;
   else if (text == "--exhaustive")
@@ -131,6 +149,57 @@ std::vector<Case> collect(const Settings &settings) {
   return cases;
 }
 
+/// "reduce.add" of "reduce.add.bf16.rows".
+std::string groupOf(const std::string &name) {
+  const size_t first = name.find('.');
+  return name.substr(0, first == std::string::npos ? first : name.find('.', first + 1));
+}
+
+/// Keeps `count` cases in their order, in turns of the groups; those of a group are far from each other.
+void spread(std::vector<Case> &cases, size_t count) {
+  std::map<std::string, std::vector<size_t>> groups;
+  for (size_t i = 0; i < cases.size(); ++i)
+    groups[groupOf(cases[i].name)].push_back(i);
+  std::set<size_t> taken;
+  for (size_t turn = 0; taken.size() < std::min(count, cases.size()); ++turn) {
+    size_t group = 0;
+    for (const auto &[name, members] : groups) {
+      // Groups with the same dtypes in the same order begin at different ones.
+      const size_t step = members.size() / 2 + 1;
+      size_t place = (group++ + turn * step) % members.size();
+      while (turn < members.size() && taken.contains(members[place]))
+        place = (place + 1) % members.size();
+      if (turn < members.size() && taken.size() < count)
+        taken.insert(members[place]);
+    }
+  }
+  std::vector<Case> kept;
+  for (size_t i : taken)
+    kept.push_back(std::move(cases[i]));
+  cases = std::move(kept);
+}
+
+#ifdef ZYX_BUILD_COMPILER
+/// Each case as a file.
+Status dump(const std::vector<Case> &cases, const std::string &folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return Status::invalidArgument("cannot make " + folder + ": " + error.message());
+  for (const Case &one : cases) {
+    Program program;
+    Builder builder(program, one.name);
+    const std::vector<NodeId> outputs = one.build(builder);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      program.graph.outputs.push_back({std::to_string(i), outputs[i]});
+    const std::string text = smith::toText(withWeights(program).graph);
+    ZYX_RETURN_IF_ERROR(writeFileAtomically(folder + "/" + one.name + ".mlir",
+                                            std::as_bytes(std::span(text))));
+  }
+  return Status::ok();
+}
+#endif
+
 /// A filter that no case holds: its author believes to test what is not tested.
 const std::string *findIdleFilter(const Settings &settings, const std::vector<Case> &cases) {
   for (const std::string &filter : settings.filters)
@@ -173,7 +242,7 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
                           (settings.target.empty() ? "" : ", target=" + settings.target);
   std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",
-              settings.device.c_str(), isa.c_str(), std::string(toString(settings.optimise)).c_str(),
+              settings.compileOnly ? "compiled only" : settings.device.c_str(), isa.c_str(), std::string(toString(settings.optimise)).c_str(),
               cases.size(), counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused],
               counts[Outcome::Crash], static_cast<long long>(numFree), seconds);
   return good;
@@ -186,10 +255,29 @@ int main(int argc, char **argv) {
   const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
   if (const auto code = tools::parseArguments(argc, argv, "zyx-conformance", help, take))
     return *code;
-  const std::vector<Case> cases = collect(settings);
+  std::vector<Case> cases = collect(settings);
   if (const std::string *filter = findIdleFilter(settings, cases)) {
     std::fprintf(stderr, "zyx-conformance: --filter=%s: no case has that in its name\n",
                  filter->c_str());
+    return 2;
+  }
+  if (settings.spread != 0)
+    spread(cases, settings.spread);
+  if (!settings.dump.empty()) {
+#ifdef ZYX_BUILD_COMPILER
+    const Status written = dump(cases, settings.dump);
+#else
+    const Status written = Status::unsupported("--dump needs a build with the compiler");
+#endif
+    if (!written.isOk())
+      std::fprintf(stderr, "zyx-conformance: %s\n", written.toString().c_str());
+    return written.isOk() ? 0 : 1;
+  }
+  // What is compiled and not run has nothing else to fail by.
+  if (settings.compileOnly && settings.maxRefused == SIZE_MAX)
+    settings.maxRefused = 0;
+  if (settings.compileOnly && settings.target.empty()) {
+    std::fprintf(stderr, "zyx-conformance: --compile-only needs a --target\n");
     return 2;
   }
   if (settings.list) {
@@ -209,6 +297,8 @@ int main(int argc, char **argv) {
     if (settings.device == "folded" || settings.device == "grouped")
       return openFolded(settings.device == "grouped");
 #endif
+    if (settings.compileOnly)
+      return openCompiler(settings.target, settings.optimise, settings.hasWeights);
     if (!settings.emulator.empty())
       return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
     return settings.device == "corrupted" ? openCorrupted()

@@ -72,11 +72,15 @@ Status writeProgram(const Program &program, const std::string &path, const std::
     ZYX_RETURN_IF_ERROR(io::writeNpy(file, written.tensors[i]));
     command += " --input=" + name + "=" + file;
   }
+  if (!device.empty())
+    command = "// " + command + " --print\n";
+  else
+    command.clear();
   std::string text;
   std::istringstream lines(comment);
   for (std::string line; std::getline(lines, line);)
     text += "// " + line + "\n";
-  text += "// " + command + " --print\n" + toText(written.graph);
+  text += command + toText(written.graph);
   const auto *begin = reinterpret_cast<const std::byte *>(text.data());
   return writeFileAtomically(path, {begin, text.size()});
 }

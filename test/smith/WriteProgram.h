@@ -15,7 +15,7 @@ std::string toText(const graph::Graph &graph);
 /// Writes PATH, a .mlir file, and PATH.INPUT.npy for each of its inputs; inputs of dtypes that .npy
 /// lacks become constants where that is allowed. The file begins with `comment`, each line behind
 /// "// ", and with the command of zyx-run that replays it on a device; `device` is what
-/// follows its option, other options included.
+/// follows its option, other options included, and empty where no device shall run it.
 Status writeProgram(const Program &program, const std::string &path, const std::string &device,
                     const std::string &comment);
 

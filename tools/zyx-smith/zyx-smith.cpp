@@ -25,6 +25,8 @@ constexpr const char *help =
     "  --device=NAME    cpu, c, reference, or corrupted, which must fail; may be given again\n"
     "                   (default: cpu and c)\n"
     "  --isa=NAME       the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
+    "  --compile-only=TARGET  compile for cpu, sm_80, sm_90a, ... and run nothing: no card is needed, and\n"
+    "                   a graph that is refused is a failure; may be given again\n"
     "  --optimise=HOW   default; none: one op per kernel, no schedules; or schedules: random "
     "legal\n"
     "                   ones; may be given again (default: all three)\n"
@@ -39,7 +41,7 @@ constexpr const char *help =
     "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
 
 struct Settings {
-  std::vector<std::string> devices;
+  std::vector<std::string> devices, targets;
   std::string isa = "native";
   std::vector<Optimise> ways;
   uint64_t seed = 1;
@@ -55,6 +57,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
   const auto [text, name, value] = option;
   if (name == "--device" && !value.empty())
     settings.devices.emplace_back(value);
+  else if (name == "--compile-only" && !value.empty())
+    settings.targets.emplace_back(value);
   else if (name == "--isa" && !value.empty())
     settings.isa = value;
   else if (name == "--optimise" && parseOptimise(value))
@@ -82,7 +86,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
 
 /// One device and one way of optimising, over all seeds so far.
 struct Column {
-  std::string device, isa;
+  /// Of `device` and `target` one is empty: where it is the device, nothing runs.
+  std::string device, target, isa;
   Optimise way;
   int64_t numGraphs = 0;
   std::map<Outcome, int64_t> counts;
@@ -90,14 +95,24 @@ struct Column {
   double seconds = 0;
 
   std::string name() const {
-    return device + (isa == "native" ? "" : ", isa=" + isa) +
+    return (target.empty() ? device : "compiled for " + target) + (isa == "native" ? "" : ", isa=" + isa) +
            ", optimise=" + std::string(toString(way));
   }
   std::string isaOption() const { return isa == "native" ? "" : " --isa=" + isa; }
+  std::string option() const {
+    return (target.empty() ? "--device=" + device : "--compile-only=" + target) + isaOption();
+  }
+  /// Whether the verdict ends in a failure of the whole.
+  bool isBad(Outcome outcome) const {
+    return outcome == Outcome::Wrong || outcome == Outcome::Crash ||
+           (outcome == Outcome::Refused && !target.empty());
+  }
   std::function<std::unique_ptr<Device>()> make(uint64_t seed) const {
     return [this, seed] {
       std::unique_ptr<Device> opened =
-          device == "corrupted" ? openCorrupted() : openDevice(device, way, isa);
+          !target.empty()         ? openCompiler(target, way)
+          : device == "corrupted" ? openCorrupted()
+                                  : openDevice(device, way, isa);
       opened->setSeed(seed);
       return opened;
     };
@@ -109,7 +124,7 @@ void reduce(const Column &column, uint64_t seed, const Settings &settings) {
   Program program = smith::drawProgram(seed, smith::Profile::mixed());
   const auto make = column.make(seed);
   const smith::Failure failure = smith::runInChild(program, make, settings.run.seconds);
-  if (failure.outcome != Outcome::Wrong && failure.outcome != Outcome::Crash) {
+  if (!column.isBad(failure.outcome)) {
     std::printf("  seed %llu does not fail alone, so it is not cut down\n",
                 static_cast<unsigned long long>(seed));
     return;
@@ -117,13 +132,12 @@ void reduce(const Column &column, uint64_t seed, const Settings &settings) {
   program = smith::reduceProgram(std::move(program), [&](const Program &candidate) {
     return smith::isSameFailure(smith::runInChild(candidate, make, settings.run.seconds), failure);
   });
-  const std::string path = settings.folder + "/" + column.device + "-" +
+  const std::string path = settings.folder + "/" + column.device + column.target + "-" +
                            std::string(toString(column.way)) + "-" + std::to_string(seed) + ".mlir";
   const std::string text = smith::runInChild(program, make, settings.run.seconds).text;
   const Status written = smith::writeProgram(
-      program, path, column.device + column.isaOption(),
-      "zyx-smith --device=" + column.device + column.isaOption() +
-          " --optimise=" + std::string(toString(column.way)) + " --seed=" + std::to_string(seed) + " --count=1\n" + text);
+      program, path, column.target.empty() ? column.device + column.isaOption() : "",
+      "zyx-smith " + column.option() + " --optimise=" + std::string(toString(column.way)) + " --seed=" + std::to_string(seed) + " --count=1\n" + text);
   if (!written.isOk())
     std::printf("  %s\n", written.toString().c_str());
   else
@@ -149,11 +163,14 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
     ++column.counts[verdict.outcome];
     if (verdict.outcome == Outcome::Refused)
       column.refusals[verdict.text].push_back(firstSeed + verdict.index);
-    if (verdict.outcome != Outcome::Wrong && verdict.outcome != Outcome::Crash)
+    if (!column.isBad(verdict.outcome))
       continue;
     good = false;
     const uint64_t seed = firstSeed + verdict.index;
-    std::printf("%s seed %llu on %s: %s\n", verdict.outcome == Outcome::Wrong ? "WRONG" : "CRASH",
+    const char *how = verdict.outcome == Outcome::Wrong     ? "WRONG"
+                      : verdict.outcome == Outcome::Refused ? "REFUSED"
+                                                            : "CRASH";
+    std::printf("%s seed %llu on %s: %s\n", how,
                 static_cast<unsigned long long>(seed), column.name().c_str(), verdict.text.c_str());
     if (!settings.folder.empty())
       reduce(column, seed, settings);
@@ -188,7 +205,7 @@ int main(int argc, char **argv) {
     std::fputs(smith::toText(program.graph).c_str(), stdout);
     return 0;
   }
-  if (settings.devices.empty())
+  if (settings.devices.empty() && settings.targets.empty())
     settings.devices = {"cpu", "c"};
   if (settings.ways.empty())
     settings.ways = {Optimise::Default, Optimise::None, Optimise::Schedules};
@@ -203,7 +220,10 @@ int main(int argc, char **argv) {
   std::vector<Column> columns;
   for (const std::string &device : settings.devices)
     for (Optimise way : settings.ways)
-      columns.push_back({device, device == "cpu" ? settings.isa : "native", way, 0, {}, {}, 0});
+      columns.push_back({device, "", device == "cpu" ? settings.isa : "native", way, 0, {}, {}, 0});
+  for (const std::string &target : settings.targets)
+    for (Optimise way : settings.ways)
+      columns.push_back({"", target, "native", way, 0, {}, {}, 0});
 
   const auto begin = std::chrono::steady_clock::now();
   const auto late = [&] {
