@@ -7,6 +7,7 @@
 // it and its peers their turns. CACHE is a folder of compiled programs.
 //===----------------------------------------------------------------------===//
 #include "../examples/digits.h"
+#include "Models.h"
 
 #include "zyx/Graph/Graph.h"
 
@@ -19,40 +20,11 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 using namespace zyx;
 using nlohmann::json;
 
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Models: the same as in benchmarks/steps/peer_torch.py
-//===----------------------------------------------------------------------===//
-
-/// Characters [batch, context] to logits [batch, context, vocabulary].
-struct CharTransformer : nn::Module {
-  CharTransformer(const json &sizes, nn::Draws &draws)
-      : tokens(add("tokens", nn::Embedding(sizes.at("vocabulary"), sizes.at("width"), draws))),
-        positions(add("positions", nn::Embedding(sizes.at("context"), sizes.at("width"), draws))) {
-    const int64_t width = sizes.at("width");
-    for (int64_t layer = 0; layer < sizes.at("layers"); ++layer)
-      blocks.push_back(add("block" + std::to_string(layer),
-                           nn::TransformerBlock(width, {.heads = sizes.at("heads"), .causal = true}, draws)));
-    norm.emplace(add("norm", nn::LayerNorm(width)));
-    out.emplace(add("out", nn::Linear(width, sizes.at("vocabulary"), draws, /*hasBias=*/false)));
-  }
-  Tensor operator()(const Tensor &characters) const {
-    Tensor x = tokens(characters) + *positions.weight;
-    for (const nn::TransformerBlock &block : blocks)
-      x = block(x);
-    return (*out)((*norm)(x));
-  }
-  nn::Embedding tokens, positions;
-  std::vector<nn::TransformerBlock> blocks;
-  std::optional<nn::LayerNorm> norm;
-  std::optional<nn::Linear> out;
-};
 
 //===----------------------------------------------------------------------===//
 // Workloads
@@ -97,9 +69,7 @@ Step makeStep(Model model, NamedTensors data, bool isTraining) {
   if (isTraining) {
     auto optimizer = std::make_shared<optim::Optimizer>(model.parameters(), optim::adamW());
     auto trainStep = std::make_shared<optim::TrainStep>(*optimizer, [=](std::span<const Tensor> batch) {
-      const Tensor logits = model(batch[0]);
-      return std::vector<Tensor>{
-          crossEntropy(logits.rank() == 3 ? logits.flatten(0, 1) : logits, batch[1].flatten(0))};
+      return std::vector<Tensor>{bench::lossOf(model(batch[0]), batch[1])};
     });
     return [=] {
       const auto [x, y] = batches->next();
@@ -120,7 +90,9 @@ Step makeStep(const json &request) {
   const bool isTraining = request.at("training");
   if (request.at("model") == "digits")
     return makeStep(digits::Network(draws), data, isTraining);
-  return makeStep(CharTransformer(sizes, draws), data, isTraining);
+  const bench::TransformerSizes of = {sizes.at("vocabulary"), sizes.at("context"), sizes.at("width"), sizes.at("layers"),
+                                      sizes.at("heads")};
+  return makeStep(bench::CharTransformer(of, draws), data, isTraining);
 }
 
 //===----------------------------------------------------------------------===//
