@@ -7,6 +7,7 @@
   --update copies them there instead.
 - Relative links of every .md file lead to a file.
 - docs/conformance.md has a row for each op and kind on each device, and a case in it.
+- The table of docs/pipeline.md has, in their order, the passes that zyx-opt (in FOLDER/bin) runs for any target.
 - Files that a page names between backquotes, or calls in a shell example, exist.
 Exits with 1 if something is wrong.
 """
@@ -14,6 +15,7 @@ import argparse
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import conformance
@@ -74,6 +76,44 @@ def check_page(root, page):
             yield f"{name}: {word} does not exist (in: {context})"
 
 
+# Records that together have all facts by which passes are chosen: processors, text, cards without and with tensor cores.
+PIPELINE_TARGETS = ("cpu", "c", "cuda", "sm_75", "sm_80", "sm_90a")
+
+
+def passes_of(opt, target, phase):
+    """The flags of the passes up to a phase, as MLIR's pass manager prints them."""
+    ran = subprocess.run([opt, "/dev/null", f"--zyx-compile=target={target} stop-after={phase}", "--dump-pass-pipeline",
+                          "-o", "/dev/null"], capture_output=True, text=True, check=True)
+    return re.findall(r"^ +([\w-]+)(?:\{.*\})?,?$", ran.stderr, re.MULTILINE)
+
+
+def is_part(part, whole):
+    rest = iter(whole)
+    return all(flag in rest for flag in part)
+
+
+def check_pipeline(root, build):
+    page, opt = root / "docs" / "pipeline.md", build / "bin" / "zyx-opt"
+    if not page.exists() or not opt.exists():
+        return
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", page.read_text(), re.MULTILINE)
+    done = dict.fromkeys(PIPELINE_TARGETS, 0)
+    for phase, cell in rows:
+        listed, ran = re.findall(r"`-([\w-]+)`", cell), set()
+        for target in PIPELINE_TARGETS:
+            flags = passes_of(opt, target, phase)
+            own, done[target] = flags[done[target]:], len(flags)
+            ran.update(own)
+            if not is_part(own, listed):
+                yield f"docs/pipeline.md: phase {phase} runs {', '.join(own)} for {target}; the table has {', '.join(listed)}"
+        for flag in listed:
+            if flag not in ran:
+                yield f"docs/pipeline.md: phase {phase} runs -{flag} for no target"
+    last = passes_of(opt, "cpu", "target")
+    if done["cpu"] != len(last):
+        yield f"docs/pipeline.md: the table ends before {', '.join(last[done['cpu']:])}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=pathlib.Path,
@@ -87,6 +127,7 @@ def main():
         parser.error("--update needs --build")
     if options.build:
         errors += check_generated(options.root, options.build, options.update)
+        errors += check_pipeline(options.root, options.build)
     count = 0
     for page in pages(options.root):
         count += 1

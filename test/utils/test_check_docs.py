@@ -42,6 +42,31 @@ class CheckDocs(unittest.TestCase):
                                   "--build=ROOT/build")
         self.assertEqual(code, 0, output)
 
+    def test_pipeline_page(self):
+        # A compiler of two phases, of which only cards have the second pass.
+        opt = """#!/bin/sh
+echo "Pass Manager:" >&2
+printf 'builtin.module(\\n  func.func(\\n    first{a=1}\\n  ),\\n' >&2
+case $2 in *sm_*) printf '  for-cards,\\n' >&2 ;; esac
+case $2 in *stop-after=b*|*stop-after=target*) printf '  last\\n' >&2 ;; esac
+echo ")" >&2
+"""
+        row = "| `{}` | from | to | {} |\n"
+        good = row.format("a", "`-first`, `-for-cards` ¹") + row.format("b", "`-last`")
+        for page, message in ((row.format("a", "`-first`") + row.format("b", "`-last`"), "phase a runs first, for-cards for sm_75"),
+                              (good.replace("`-last`", "`-last`, `-gone`"), "phase b runs -gone for no target"),
+                              (row.format("a", "`-for-cards`, `-first`") + row.format("b", "`-last`"), "phase a runs first, for-cards"),
+                              (row.format("a", "`-first`, `-for-cards`"), "the table ends before last"),
+                              (good, None)):
+            with Tree({"docs/pipeline.md": page, "build/bin/zyx-opt": opt, "build/docs/a.md": "", "docs/generated/a.md": ""}) as tree:
+                (tree.root / "build/bin/zyx-opt").chmod(0o755)
+                code, output = tree.run("check-docs.py", "--root", str(tree.root), "--build", str(tree.root / "build"))
+                if message:
+                    self.assertEqual(code, 1, output)
+                    self.assertIn(message, output)
+                else:
+                    self.assertEqual(code, 0, output)
+
     def test_conformance_page(self):
         inc = {"include/zyx/Graph/GraphOps.inc":
                "ZYX_GRAPH_OP(Unary, unary, 1)\nZYX_GRAPH_OP(Cast, cast, 1, 6)\n"

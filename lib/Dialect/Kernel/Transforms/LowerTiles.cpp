@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Remarks.h"
 
 namespace zyx::kernel {
@@ -132,6 +133,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     }
     builder.setInsertionPointToEnd(&entry);
     ReturnOp::create(builder, func.getLoc());
+    // What reads several blocks or parts of one has made views of its own.
+    lowered->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isa<ViewOp, SubviewOp>(op) && op->use_empty())
+        op->erase();
+    });
     return lowered;
   }
 
