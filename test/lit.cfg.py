@@ -28,10 +28,12 @@ config.substitutions.append(("%source_dir", config.zyx_source_dir))
 config.substitutions.append(("%binary_dir", config.zyx_binary_dir))
 config.substitutions.append(("%python", sys.executable))
 
-# CUDA's assembler, where it is installed: no GPU is needed for it.
-ptxas = next((p for p in [shutil.which("ptxas"), *sorted(glob.glob("/usr/local/cuda*/bin/ptxas"))] if p), None)
+# CUDA's assembler, where it is installed, by utils/install.sh or else: no GPU is needed for it.
+own = sorted(glob.glob(os.path.join(config.zyx_source_dir, "build/ptxas/nvidia/*/bin/ptxas")))
+ptxas = next((p for p in [shutil.which("ptxas"), *sorted(glob.glob("/usr/local/cuda*/bin/ptxas")), *own] if p), None)
 if ptxas:
     config.available_features.add("ptxas")
+    config.environment["PATH"] += os.pathsep + os.path.dirname(ptxas)
     config.substitutions.append(("%ptxas", ptxas))
 else:
-    lit_config.note("no ptxas in PATH or /usr/local/cuda*/bin: tests of cubins are unsupported")
+    lit_config.note("no ptxas in PATH, /usr/local/cuda*/bin or build/ptxas: tests of cubins are unsupported")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what building and testing zyx needs on Debian 12, through apt. docs/dependencies.md
-# gives the reason for each package.
-#   utils/install.sh [--benchmarks]
-# --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx.
+# Installs what building and testing zyx needs on Debian 12, through apt, and CUDA's assembler, through pip into
+# build/ptxas, where the machine has none. docs/dependencies.md gives the reason for each package.
+#   utils/install.sh [--benchmarks] [--no-ptxas]
+# --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; without the assembler, tests of cubins are
+# skipped.
 set -euo pipefail
 
 packages=(
@@ -13,33 +14,72 @@ packages=(
   patchelf xz-utils
   qemu-user g++-aarch64-linux-gnu
 )
+wants_ptxas=yes
 for option in "$@"; do
   case $option in
     --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
-    --help | -h) sed -n '2,5s/^# \?//p' "$0"; exit 0 ;;
+    --no-ptxas) wants_ptxas= ;;
+    --help | -h) sed -n '2,6s/^# \?//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
+
+# CUDA's assembler is a program of its own in a wheel: no toolkit, no driver, no card.
+ptxas_version=13.0.88
+ptxas_folder=$(cd "$(dirname "$0")/.." && pwd)/build/ptxas
+if [ -n "$wants_ptxas" ] && ! command -v ptxas >/dev/null && ! compgen -G '/usr/local/cuda*/bin/ptxas' >/dev/null &&
+  ! compgen -G "$ptxas_folder/nvidia/*/bin/ptxas" >/dev/null; then
+  case $(uname -m) in
+    x86_64 | aarch64) packages+=(python3-pip) ;;
+    *) wants_ptxas= ;;
+  esac
+else
+  wants_ptxas=
+fi
 
 missing=()
 for package in "${packages[@]}"; do
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
     missing+=("$package")
 done
+install_packages() {
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "install.sh: missing ${missing[*]}; run it as root, or install sudo" >&2
+      exit 1
+    }
+    as_root=(sudo)
+  fi
+  echo "installing ${missing[*]}"
+  "${as_root[@]}" apt-get -q update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y install --no-install-recommends "${missing[@]}"
+}
 if [ ${#missing[@]} -eq 0 ]; then
   echo "all ${#packages[@]} packages are installed"
-  exit 0
+else
+  install_packages
 fi
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || {
-    echo "install.sh: missing ${missing[*]}; run it as root, or install sudo" >&2
-    exit 1
-  }
-  as_root=(sudo)
+# What it is beside the assembler, the compiler of CUDA among it, is left out: nothing calls it. A folder that is there is whole.
+install_ptxas() {
+  local folder
+  mkdir -p "$(dirname "$ptxas_folder")"
+  folder=$(mktemp -d "$ptxas_folder.XXXXXX")
+  trap 'rm -rf "$folder"' RETURN
+  /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: \
+    --target="$folder/all" "nvidia-cuda-nvcc==$ptxas_version" || return 1
+  (cd "$folder/all" && find nvidia -path '*/bin/ptxas' && find . -path './nvidia_cuda_nvcc*/licenses/*') |
+    while read -r file; do
+      mkdir -p "$folder/kept/$(dirname "$file")"
+      cp "$folder/all/$file" "$folder/kept/$file"
+    done
+  chmod +x "$folder"/kept/nvidia/*/bin/ptxas || return 1
+  rm -rf "$ptxas_folder"
+  mv "$folder/kept" "$ptxas_folder"
+}
+if [ -n "$wants_ptxas" ]; then
+  echo "installing ptxas $ptxas_version in build/ptxas"
+  install_ptxas || echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
 fi
-echo "installing ${missing[*]}"
-"${as_root[@]}" apt-get -q update
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-  apt-get -q -y install --no-install-recommends "${missing[@]}"

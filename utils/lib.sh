@@ -7,6 +7,11 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$zyx_root}
 export CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 
+# The assembler that utils/install.sh brings; one that the machine has comes first.
+for zyx_ptxas in "$zyx_root"/build/ptxas/nvidia/*/bin; do
+  [ ! -x "$zyx_ptxas/ptxas" ] || PATH=$PATH:$zyx_ptxas
+done
+
 # step "what it does" command...: runs the command in a fresh line and prints its time.
 step() {
   local what=$1 began ended status=0

@@ -1,0 +1,72 @@
+"""utils/install.sh brings CUDA's assembler where the machine has none, whole or not at all."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "utils" / "install.sh"
+PIP = """#!/bin/bash
+# pip install ... --target=FOLDER nvidia-cuda-nvcc==VERSION
+echo "$@" >>"$STUB_LOG"
+for option in "$@"; do case $option in --target=*) folder=${option#*=} ;; esac; done
+mkdir -p "$folder/nvidia/cu13/bin" "$folder/nvidia_cuda_nvcc-1.dist-info/licenses"
+[ -z "${STUB_FAILS:-}" ] || exit 1
+echo assembler >"$folder/nvidia/cu13/bin/ptxas"
+echo compiler >"$folder/nvidia/cu13/bin/nvcc"
+echo terms >"$folder/nvidia_cuda_nvcc-1.dist-info/licenses/License.txt"
+"""
+
+
+class Install(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        (self.root / "utils").mkdir()
+        (self.root / "bin").mkdir()
+        # A machine without CUDA, whose packages are all there.
+        self.write("bin/python", PIP)
+        self.write("bin/dpkg-query", "#!/bin/sh\nprintf installed\n")
+        self.write("utils/install.sh", SCRIPT.read_text().replace("/usr/local/cuda", "/nonexistent/cuda")
+                   .replace("/usr/bin/python3", str(self.root / "bin/python")))
+        self.log = self.root / "log"
+
+    def write(self, name, text):
+        (self.root / name).write_text(text)
+        (self.root / name).chmod(0o755)
+
+    def run_script(self, *options, **variables):
+        environment = {**os.environ, "PATH": f"{self.root}/bin:/usr/bin:/bin", "STUB_LOG": str(self.log), **variables}
+        ran = subprocess.run([self.root / "utils/install.sh", *options], env=environment, text=True,
+                             capture_output=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stderr
+
+    def made(self):
+        return sorted(str(p.relative_to(self.root)) for p in (self.root / "build").rglob("*") if p.is_file())
+
+    def test_brings_the_assembler_once(self):
+        self.run_script()
+        self.assertEqual(self.made(), ["build/ptxas/nvidia/cu13/bin/ptxas",
+                                       "build/ptxas/nvidia_cuda_nvcc-1.dist-info/licenses/License.txt"])
+        self.assertTrue(os.access(self.root / "build/ptxas/nvidia/cu13/bin/ptxas", os.X_OK))
+        self.run_script()
+        self.assertEqual(self.log.read_text().count("nvidia-cuda-nvcc=="), 1)
+
+    def test_takes_the_one_that_is_there(self):
+        self.write("bin/ptxas", "#!/bin/sh\n")
+        self.run_script()
+        self.assertFalse(self.log.exists())
+
+    def test_leaves_it_out(self):
+        self.run_script("--no-ptxas")
+        self.assertFalse(self.log.exists())
+
+    def test_leaves_nothing_behind_where_it_cannot_be_had(self):
+        self.assertIn("no ptxas: tests of cubins will be skipped", self.run_script(STUB_FAILS="1"))
+        self.assertEqual(os.listdir(self.root / "build"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
