@@ -81,10 +81,11 @@ PIPELINE_TARGETS = ("cpu", "c", "cuda", "sm_75", "sm_80", "sm_90a")
 
 
 def passes_of(opt, target, phase):
-    """The flags of the passes up to a phase, as MLIR's pass manager prints them."""
+    """The flags of the passes up to a phase, as MLIR's pass manager prints them: `unknown<...>` for one without."""
     ran = subprocess.run([opt, "/dev/null", f"--zyx-compile=target={target} stop-after={phase}", "--dump-pass-pipeline",
                           "-o", "/dev/null"], capture_output=True, text=True, check=True)
-    return re.findall(r"^ +([\w-]+)(?:\{.*\})?,?$", ran.stderr, re.MULTILINE)
+    lines = [line.strip() for line in ran.stderr.splitlines() if line.startswith(" ")]
+    return [re.match(r"[^{,]*", line)[0] for line in lines if not line.endswith("(") and not line.startswith(")")]
 
 
 def is_part(part, whole):

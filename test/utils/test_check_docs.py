@@ -57,8 +57,11 @@ echo ")" >&2
                               (good.replace("`-last`", "`-last`, `-gone`"), "phase b runs -gone for no target"),
                               (row.format("a", "`-for-cards`, `-first`") + row.format("b", "`-last`"), "phase a runs first, for-cards"),
                               (row.format("a", "`-first`, `-for-cards`"), "the table ends before last"),
+                              (good, "phase b runs unknown<(anonymous namespace)::Nameless>, last for cpu"),
                               (good, None)):
-            with Tree({"docs/pipeline.md": page, "build/bin/zyx-opt": opt, "build/docs/a.md": "", "docs/generated/a.md": ""}) as tree:
+            nameless = "  unknown<(anonymous namespace)::Nameless>,\\n"
+            script = opt.replace("  last", nameless + "  last") if message and "Nameless" in message else opt
+            with Tree({"docs/pipeline.md": page, "build/bin/zyx-opt": script, "build/docs/a.md": "", "docs/generated/a.md": ""}) as tree:
                 (tree.root / "build/bin/zyx-opt").chmod(0o755)
                 code, output = tree.run("check-docs.py", "--root", str(tree.root), "--build", str(tree.root / "build"))
                 if message:
