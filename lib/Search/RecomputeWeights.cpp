@@ -179,11 +179,15 @@ Status WeightReaders::find() {
 
 namespace {
 
-/// Values of the rows that weights are computed again from: the logarithm of the sum of exponentials, and
-/// the sum along the keys of each weight's share times its gradient.
+/// Values of the rows that weights are computed again from: the logarithm of the sum of exponentials, the digits that it
+/// lost when it was rounded, and the sum along the keys of each weight's share times its gradient.
 struct Rows {
-  Value logSum, delta;
+  Value logSum, logRest, delta;
 };
+
+/// The size from which on a logarithm's lost digits count. Of a row that is masked from end to end by a large number it is
+/// that number, in which the logarithm of the number of keys vanishes.
+constexpr double fewestLost = 2048;
 
 /// Makes the kernel of some sums, with a copy of its own of everything between them and what lies in memory.
 class SumCloner {
@@ -319,12 +323,25 @@ Value SumCloner::cloneScores(Value value) {
   return copies[value] = builder.clone(*op, mapping)->getResult(0);
 }
 
-/// exp(x - L), which is one for all that lies between the maximum and the division by the sum.
+/// exp(x - L), which is one for all that lies between the maximum and the division by the sum. What L lacks is
+/// subtracted, too, where that shows.
 Value SumCloner::getWeights() {
   if (weights)
     return weights;
   Value x = castTo(elementOf(rows.logSum), cloneScores(readers.attention.max.getX()));
   Value distance = BinaryOp::create(builder, loc, BinaryKind::Sub, x, spread(rows.logSum));
+  auto number = [&](double value) -> Value {
+    RankedTensorType type = typeOf(rows.logSum);
+    auto element = builder.getFloatAttr(type.getElementType(), value);
+    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
+  };
+  Value size = UnaryOp::create(builder, loc, UnaryKind::Abs, rows.logSum);
+  Value isLarge = BinaryOp::create(builder, loc, BinaryKind::Gt, size, number(fewestLost));
+  Value rest = SelectOp::create(builder, loc, isLarge, rows.logRest, number(0));
+  // In this kernel, which then sees when nothing is subtracted, and need not read it.
+  for (Value value : {size, isLarge, rest})
+    made.beside.push_back(value.getDefiningOp());
+  distance = BinaryOp::create(builder, loc, BinaryKind::Sub, distance, spread(rest));
   return weights = UnaryOp::create(builder, loc, UnaryKind::Exp, distance);
 }
 
@@ -410,7 +427,7 @@ public:
 
 private:
   Status check();
-  Value makeLogSum();
+  void makeLogSum(Rows &rows);
   Value findResult(OpBuilder &builder);
   Value makeDelta(Operation *at);
   Status cloneSums(ArrayRef<ReduceOp> sums, const Rows &rows, std::vector<RecomputedSums> &made);
@@ -450,8 +467,8 @@ Status Recomputer::check() {
   return Status::ok();
 }
 
-/// max + log(sum), in the kernel of the attention.
-Value Recomputer::makeLogSum() {
+/// max + log(sum), and what that loses, in the kernel of the attention.
+void Recomputer::makeLogSum(Rows &rows) {
   ReduceOp sum = readers.algebra.getSum(), max = attention.max;
   OpBuilder builder(sum->getContext());
   builder.setInsertionPointAfter(max->isBeforeInBlock(sum) ? sum : max);
@@ -470,7 +487,10 @@ Value Recomputer::makeLogSum() {
     total = BinaryOp::create(builder, sum.getLoc(), BinaryKind::Mul, total, splat);
   }
   Value log = UnaryOp::create(builder, sum.getLoc(), UnaryKind::Log, total);
-  return BinaryOp::create(builder, sum.getLoc(), BinaryKind::Add, widen(max.getResult()), log);
+  Value largest = widen(max.getResult());
+  auto make = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, sum.getLoc(), kind, a, b); };
+  rows.logSum = make(BinaryKind::Add, largest, log);
+  rows.logRest = make(BinaryKind::Sub, log, make(BinaryKind::Sub, rows.logSum, largest));
 }
 
 /// The attention's last sum as it lies in memory: of narrow results, these.
@@ -594,7 +614,7 @@ Status Recomputer::run(std::vector<RecomputedSums> &made) {
       llvm::any_of(readers.starts, [&](Value start) { return readers.algebra.getScoreGradient(start).has_value(); });
   if (hasGradients && !(rows.delta = makeDelta(findFirst(all))))
     return Status::unsupported("what its weights are multiplied with is not known where they are computed again");
-  rows.logSum = makeLogSum();
+  makeLogSum(rows);
   std::vector<RecomputedSums> kernels;
   for (ArrayRef<ReduceOp> sums : {ArrayRef(readers.sumsOfQueries), ArrayRef(readers.sumsOfKeys)})
     ZYX_RETURN_IF_ERROR(cloneSums(sums, rows, kernels));
@@ -640,7 +660,9 @@ void zyx::search::mergeRecomputed(GroupGraph &graph, ArrayRef<RecomputedSums> al
     SmallVector<Operation *> products, sums(kernel.sums.begin(), kernel.sums.end());
     for (ReduceOp inner : kernel.inner)
       products.push_back(inner.getX().getDefiningOp());
-    Status merged = graph.mergeWalked(graph.getWays(products, sums));
+    SmallVector<Operation *> members = graph.getWays(products, sums);
+    llvm::append_range(members, kernel.beside);
+    Status merged = graph.mergeWalked(members);
     if (!merged.isOk())
       ZYX_DEBUG(Search, "weights that are computed again are several kernels: " + merged.message());
   }

@@ -13,6 +13,8 @@ namespace zyx::search {
 struct RecomputedSums {
   /// The products that scores and gradients of weights are, and the sums.
   llvm::SmallVector<graph::ir::ReduceOp> inner, sums;
+  /// What is computed of rows for them alone.
+  llvm::SmallVector<mlir::Operation *> beside;
 };
 
 /// Lets the gradients of attentions compute the weights again from queries and keys, so that nobody but the

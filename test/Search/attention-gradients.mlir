@@ -9,17 +9,20 @@
 // STORED-LABEL: func.func @full(
 // STORED: graph.yield {{.*}}tensor<2x3x20x20xf32>
 
-// REMARK: [Passed] FormGroups {{.*}}Function=full {{.*}}an attention and 2 results over 120 rows
+// REMARK: [Passed] FormGroups {{.*}}Function=full {{.*}}an attention and 3 results over 120 rows
 // REMARK: [Passed] FormGroups {{.*}}Function=full {{.*}}a chain of contractions and 2 results over 120 rows
 // REMARK: [Passed] FormGroups {{.*}}Function=full {{.*}}a chain of contractions and 1 result over 120 rows
 
 // CHECK-LABEL: func.func @full(
-// CHECK: graph.group({{.*}}) -> (tensor<2x3x20xf32>, tensor<2x3x20x16xbf16>) {
+// And what that loses when it is rounded, which counts where it is far from zero.
+// CHECK: graph.group({{.*}}) -> (tensor<2x3x20xf32>, tensor<2x3x20xf32>, tensor<2x3x20x16xbf16>) {
 // CHECK: %[[MAX:.*]] = graph.reduce max
 // CHECK: %[[SUM:.*]] = graph.reduce add
 // CHECK: %[[LOG:.*]] = graph.unary log %[[SUM]]
 // CHECK: %[[L:.*]] = graph.binary add %[[MAX]], %[[LOG]]
-// CHECK: graph.yield %[[L]], %{{.*}} : tensor<2x3x20xf32>, tensor<2x3x20x16xbf16>
+// CHECK: %[[HAS:.*]] = graph.binary sub %[[L]], %[[MAX]]
+// CHECK: %[[LOST:.*]] = graph.binary sub %[[LOG]], %[[HAS]]
+// CHECK: graph.yield %[[L]], %[[LOST]], %{{.*}} : tensor<2x3x20xf32>, tensor<2x3x20xf32>, tensor<2x3x20x16xbf16>
 
 // The sum along the keys of weights times their gradients, made of the results.
 // CHECK: graph.group(%{{.*}} = %{{.*}} : tensor<2x3x20x16xbf16>, %{{.*}} = %{{.*}} : tensor<2x3x20x16xbf16>) -> tensor<2x3x20xf32> {
@@ -33,7 +36,13 @@
 // CHECK: %[[SCORES:.*]] = graph.reduce add %{{.*}} dims = [3] : tensor<2x3x20x16x20xf32> -> tensor<2x3x20x20xf32>
 // CHECK: %[[X:.*]] = graph.binary mul %[[SCORES]],
 // CHECK: %[[DISTANCE:.*]] = graph.binary sub %[[X]],
-// CHECK: %[[P:.*]] = graph.unary exp %[[DISTANCE]]
+// CHECK: %[[SIZE:.*]] = graph.unary abs
+// CHECK: %[[LIMIT:.*]] = graph.constant dense<2.048000e+03>
+// CHECK: %[[FAR:.*]] = graph.binary gt %[[SIZE]], %[[LIMIT]]
+// CHECK: %[[REST:.*]] = graph.select %[[FAR]],
+// CHECK: graph.reshape %[[REST]]
+// CHECK: %[[EXPONENT:.*]] = graph.binary sub %[[DISTANCE]],
+// CHECK: %[[P:.*]] = graph.unary exp %[[EXPONENT]]
 // CHECK: graph.reshape %[[P]]
 // CHECK: graph.reduce add %{{.*}} dims = [2] : tensor<2x3x20x20x16xf32> -> tensor<2x3x20x16xf32>
 // CHECK: %[[DP:.*]] = graph.reduce add %{{.*}} dims = [4] : tensor<2x3x20x20x16xf32> -> tensor<2x3x20x20xf32>
@@ -121,7 +130,7 @@ func.func @full(%q: tensor<2x3x20x16xbf16> {graph.name = "q"}, %k: tensor<2x3x20
 
 // WIDE-LABEL: func.func @causal(
 // WIDE-NOT: graph.yield {{.*}}20x20x
-// WIDE: graph.group({{.*}}) -> (tensor<1x2x20xf32>, tensor<1x2x20x16xf32>) {
+// WIDE: graph.group({{.*}}) -> (tensor<1x2x20xf32>, tensor<1x2x20xf32>, tensor<1x2x20x16xf32>) {
 // WIDE: graph.group({{.*}}) -> tensor<1x2x20xf32> {
 // WIDE: graph.group({{.*}}) -> (tensor<1x2x20x16xf32>, tensor<1x2x20x16xf32>) {
 // WIDE: %[[OPEN:.*]] = graph.binary le

@@ -245,7 +245,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
             ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp,
-            ExtractOp, ConvertOp, ReduceOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp,
+            ExtractOp, ConvertOp, ReduceOp, AnyOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp,
             ClusterReceiveOp, OuterProductsOp, TurnOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>(
           [&](auto each) { return lower(each); })
       .Case([&](ClusterArriveOp each) -> LogicalResult {

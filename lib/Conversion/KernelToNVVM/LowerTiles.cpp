@@ -248,6 +248,19 @@ LogicalResult Lowering::lower(ReduceOp op) {
   return success();
 }
 
+/// By a vote of the warp, so that its threads branch together.
+LogicalResult Lowering::lower(AnyOp op) {
+  ZYX_CONVERT_OR_REFUSE(type, op, op.getConditions().getType());
+  if (threads.isSingle())
+    return op.emitOpError("is asked by one thread only");
+  Value any;
+  for (Value each : unpack(value(op.getConditions())))
+    any = any ? LLVM::OrOp::create(b, loc, any, each).getResult() : each;
+  map.map(op.getResult(),
+          NVVM::VoteSyncOp::create(b, loc, i1, constant(-1), any, NVVM::VoteSyncKind::any).getResult());
+  return success();
+}
+
 LogicalResult Lowering::lower(BroadcastOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());

@@ -160,6 +160,7 @@ private:
   mlir::LogicalResult lower(ExtractOp op);
   mlir::LogicalResult lower(ConvertOp op);
   mlir::LogicalResult lower(ReduceOp op);
+  mlir::LogicalResult lower(AnyOp op);
   mlir::LogicalResult lower(BroadcastOp op);
   mlir::LogicalResult lower(StoreOp op);
   mlir::LogicalResult lower(ClusterSendOp op);

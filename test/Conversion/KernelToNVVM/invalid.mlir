@@ -82,6 +82,21 @@ kernel.func @grid_extent(%n: index) attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
+kernel.func @single_vote() attributes {threads = 128 : i64} {
+  %true = arith.constant dense<true> : tensor<64xi1, #row>
+  kernel.elect {
+  // expected-error @below {{is asked by one thread only}}
+  %any = kernel.any %true : tensor<64xi1, #row>
+  }
+  kernel.return
+}
+
+// -----
+
+#acc = #kernel.frag<wgmma_acc>
+#row = #kernel.slice<dim = 1, #acc>
+#sw = #kernel.shared<swizzle = 128>
+
 kernel.func @single_barrier() attributes {threads = 128 : i64} {
   kernel.elect {
   // expected-error @below {{is met by one thread only}}

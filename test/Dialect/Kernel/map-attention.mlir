@@ -94,9 +94,29 @@ kernel.func @causal(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
 // CHECK: kernel.load {{.*}} in_bounds [true] : <128xi1, global> -> tensor<64xi1, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
 // CHECK: kernel.broadcast {{.*}} dims [1]
 // CHECK: arith.select
-// CHECK: kernel.reduce max
-// A row may have seen nothing.
-// CHECK: arith.cmpf oeq
+// CHECK: [[HERE:%.*]] = kernel.reduce max
+// CHECK-NEXT: [[MAX:%.*]] = arith.maximumf [[BEFORE:%.*]], [[HERE]]
+// A row may have seen nothing but a mask: from minus infinity no distance can be taken, and from a large number it comes
+// before it is scaled. Where no row has, all is one fused multiply-add.
+// CHECK-NEXT: [[SIZE:%.*]] = math.absf [[MAX]]
+// CHECK-NEXT: [[IS_FAR:%.*]] = arith.cmpf ogt, [[SIZE]]
+// CHECK-NEXT: [[FAR:%.*]] = kernel.any [[IS_FAR]]
+// CHECK-NEXT: [[TAKEN:%.*]]:3 = scf.if [[FAR]]
+// CHECK: [[IS_NONE:%.*]] = arith.cmpf oeq, [[MAX]]
+// CHECK: [[FROM:%.*]] = arith.select [[IS_NONE]]
+// CHECK: [[SPREAD:%.*]] = kernel.broadcast [[FROM]]
+// CHECK: arith.subf {{.*}}, [[SPREAD]]
+// CHECK: } else {
+// CHECK-NEXT: math.fma [[MAX]]
+// CHECK-NEXT: scf.yield
+// What was summed up before shrinks by a distance, too.
+// CHECK: arith.subf [[BEFORE]], [[TAKEN]]#1
+// CHECK: math.fma [[TAKEN]]#0
+// CHECK: math.exp2
+// Of nothing but minus infinity sums are NaN.
+// CHECK: [[TOTAL:%.*]] = kernel.reduce add
+// CHECK: [[NONE:%.*]] = arith.cmpf oeq, [[MAX]]
+// CHECK: arith.select [[NONE]], {{.*}}, [[TOTAL]]
 !f = !kernel.buffer<f32, global>
 !c = !kernel.buffer<i1, global>
 !m = !kernel.view<128x64xbf16, global>

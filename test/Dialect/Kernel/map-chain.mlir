@@ -211,3 +211,67 @@ kernel.func @fwd(%q: !b, %k: !b, %v: !b, %l: !f, %o: !b) attributes {
   kernel.store %25, %27[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
   kernel.return
 }
+
+// Of a mask that is added. What the logarithm lost when it was rounded is subtracted where it is beyond 2048, and read
+// there alone: where it is, the difference is taken before it is scaled, since what is scaled may leave f32.
+
+// CHECK-LABEL: kernel.func @dv_masked
+// CHECK: kernel.role "consumer"
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: kernel.mma_async
+// CHECK: [[SUM:%.*]] = kernel.load {{.*}} -> tensor<64xf32, #kernel.slice<dim = 0
+// CHECK-NOT: kernel.load
+// CHECK: kernel.mma_wait
+// CHECK: [[X:%.*]] = arith.addf
+// CHECK: [[SIZE:%.*]] = math.absf [[SUM]]
+// CHECK: [[IS_FAR:%.*]] = arith.cmpf ogt, [[SIZE]]
+// CHECK: [[FAR:%.*]] = kernel.any [[IS_FAR]] : tensor<64xi1, #kernel.slice<dim = 0
+// CHECK: [[TAKEN:%.*]]:2 = scf.if [[FAR]]
+// CHECK: [[DISTANCE:%.*]] = arith.subf [[X]]
+// CHECK: [[LOST:%.*]] = kernel.load {{.*}} -> tensor<64xf32, #kernel.slice<dim = 0
+// CHECK: arith.select {{.*}}, [[LOST]]
+// CHECK: arith.subf [[DISTANCE]]
+// CHECK: } else {
+// CHECK-NEXT: [[DOWN:%.*]] = arith.mulf [[SUM]]
+// CHECK-NEXT: scf.yield [[X]], [[DOWN]]
+// CHECK: [[ALL:%.*]] = kernel.broadcast [[TAKEN]]#1
+// CHECK: math.fma [[TAKEN]]#0, {{.*}}, [[ALL]]
+// CHECK: math.exp2
+// CHECK: kernel.async_store
+kernel.func @dv_masked(%q: !b, %k: !b, %mask: !f, %l: !f, %rest: !f, %g: !b, %gv: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %ktv = kernel.view %k map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %kt = kernel.load %ktv[%c0, %c0, %c0] axes ["b0", "m", "k"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %qtv = kernel.view %q map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %qt = kernel.load %qtv[%c0, %c0, %c0] axes ["b0", "k", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %stz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %st = kernel.dot %kt, %qt, %stz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %mv = kernel.view %mask map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %mr = kernel.load %mv[%c0, %c0] axes ["b0", "m"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %m = kernel.broadcast %mr dims [0, 1] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %5 = arith.addf %st, %m : tensor<4x256x256xf32>
+  %lv = kernel.view %l map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %lr = kernel.load %lv[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %lb = kernel.broadcast %lr dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %6 = arith.subf %5, %lb : tensor<4x256x256xf32>
+  %size = math.absf %lr : tensor<4x256xf32>
+  %limit = arith.constant dense<2048.0> : tensor<4x256xf32>
+  %far = arith.cmpf ogt, %size, %limit : tensor<4x256xf32>
+  %rv = kernel.view %rest map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %rr = kernel.load %rv[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %none = arith.constant dense<0.0> : tensor<4x256xf32>
+  %lost = arith.select %far, %rr, %none : tensor<4x256xi1>, tensor<4x256xf32>
+  %rb = kernel.broadcast %lost dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %7 = arith.subf %6, %rb : tensor<4x256x256xf32>
+  %p = math.exp %7 : tensor<4x256x256xf32>
+  %g2v = kernel.view %g map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %g2 = kernel.load %g2v[%c0, %c0, %c0] axes ["b0", "n", "n0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dvz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dv = kernel.dot %p, %g2, %dvz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %dvt = arith.truncf %dv : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dvw = kernel.view %gv map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dvt, %dvw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}

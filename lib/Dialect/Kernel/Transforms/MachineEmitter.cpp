@@ -63,6 +63,27 @@ MachineEmitter::Carried MachineEmitter::loop(Value from, Value to, Value by, Val
   return Carried(made.getResults());
 }
 
+MachineEmitter::Carried MachineEmitter::branch(Value condition, llvm::function_ref<Carried()> body,
+                                               llvm::function_ref<Carried()> otherwise) {
+  // The types of the results are known when one side is there.
+  Block *sides[2];
+  Carried results[2];
+  OpBuilder::InsertionGuard guard(b);
+  Block *here = b.getInsertionBlock();
+  auto at = b.getInsertionPoint();
+  for (int side : {0, 1}) {
+    sides[side] = new Block();
+    b.setInsertionPointToEnd(sides[side]);
+    results[side] = side == 0 ? body() : otherwise();
+    scf::YieldOp::create(b, loc, results[side]);
+  }
+  b.setInsertionPoint(here, at);
+  auto made = scf::IfOp::create(b, loc, ValueRange(results[0]).getTypes(), condition);
+  made.getThenRegion().push_back(sides[0]);
+  made.getElseRegion().push_back(sides[1]);
+  return Carried(made.getResults());
+}
+
 void MachineEmitter::onFirst(llvm::function_ref<void()> body) {
   auto elect = ElectOp::create(b, loc);
   OpBuilder::InsertionGuard guard(b);

@@ -36,6 +36,8 @@ protected:
                 llvm::function_ref<void(mlir::Value)> body, int64_t threads = groupThreads);
   Carried loop(mlir::Value from, mlir::Value to, mlir::Value by, mlir::ValueRange init,
                llvm::function_ref<Carried(mlir::Value, mlir::ValueRange)> body);
+  /// What `body` gives where a condition holds, and `otherwise` where it does not.
+  Carried branch(mlir::Value condition, llvm::function_ref<Carried()> body, llvm::function_ref<Carried()> otherwise);
   /// By one thread of the group.
   void onFirst(llvm::function_ref<void()> body);
 

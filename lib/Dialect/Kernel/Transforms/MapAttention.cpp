@@ -11,6 +11,7 @@
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -49,8 +50,8 @@ private:
   }
   /// Whether blocks that are not the last one must be masked, beside those that the diagonal crosses.
   bool masksAll() { return attention.readsPlaces || attention.bounds.size() > (diagonal() ? 1u : 0u); }
-  /// Where all scores of a row may be minus infinity.
-  bool mayBeNone() { return !attention.bounds.empty() || attention.unmasked != attention.scores.getResult(); }
+  /// Whether results are computed of a sum of weights, which is NaN where these are.
+  bool dividesBySum();
   /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they would
   /// leave the range of its numbers, and values are too small to overflow an f32.
   double foldedWeight() {
@@ -160,6 +161,19 @@ void AttentionMapper::run() {
   endKernel();
 }
 
+bool AttentionMapper::dividesBySum() {
+  llvm::SetVector<Value> values;
+  values.insert(attention.store.getValue());
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (llvm::any_of(attention.sums, [&](ReduceOp sum) { return sum == op; }))
+      return true;
+    if (op && !isa<DotOp, ReduceOp, LoadOp>(op))
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -236,15 +250,23 @@ Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
   if (!isFirst)
     largest = arith::MaximumFOp::create(b, loc, before, largest);
   state.max = largest;
-  // From minus infinity no distance can be taken: such a row has weighed nothing yet.
-  if (mayBeNone()) {
-    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, number(row(), minusInfinity));
-    largest = choose(isNone, number(row(), 0), largest);
-  }
-  Value factors = number(row(), factor), shrink;
+  Value bias = number(row(), std::log2(foldedWeight()));
+  // Where all that a row has seen is masked, by minus infinity or by a large number, distances come first.
+  Carried taken = branch(
+      isFar(largest, mostExponent / factor),
+      [&]() -> Carried {
+        // From minus infinity no distance can be taken: such a row has weighed nothing yet.
+        Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, number(row(), minusInfinity));
+        Value from = choose(isNone, number(row(), 0), largest);
+        return {arith::SubFOp::create(b, loc, scores, alongRows(from, type)), from, bias};
+      },
+      [&]() -> Carried {
+        return {scores, largest, math::FmaOp::create(b, loc, largest, number(row(), -factor), bias)};
+      });
+  scores = taken[0];
+  Value factors = number(row(), factor), shrink, down = taken[2];
   if (!isFirst)
-    shrink = power(arith::MulFOp::create(b, loc, arith::SubFOp::create(b, loc, before, largest), factors));
-  Value down = math::FmaOp::create(b, loc, largest, number(row(), -factor), number(row(), std::log2(foldedWeight())));
+    shrink = power(arith::MulFOp::create(b, loc, arith::SubFOp::create(b, loc, before, taken[1]), factors));
   Value weights = power(math::FmaOp::create(b, loc, scores, number(type, factor), alongRows(down, type)));
   // A chain, as exponentials come, keeps fewer registers busy than a tree.
   Value sum = isFirst ? Value() : arith::MulFOp::create(b, loc, state.sum, alongRows(shrink, sums)).getResult();
@@ -336,6 +358,14 @@ void AttentionMapper::emitResult(Value done, const State &state, const Place &pl
     total = arith::MulFOp::create(b, loc, total, number(row(), 1 / foldedWeight()));
   else if (attention.weight != 1)
     product = arith::MulFOp::create(b, loc, done, number(tile(width), attention.weight));
+  // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
+  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, state.max, number(row(), minusInfinity));
+  Value nothing = number(row(), std::numeric_limits<double>::quiet_NaN());
+  total = choose(isNone, nothing, total);
+  if (!dividesBySum()) {
+    Value factor = choose(isNone, nothing, number(row(), 1));
+    product = arith::MulFOp::create(b, loc, product, alongRows(factor, tile(width)));
+  }
   site.known[attention.output.getResult()] = product;
   for (ReduceOp sum : attention.sums)
     site.known[sum.getResult()] = total;

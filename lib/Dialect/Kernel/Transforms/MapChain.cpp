@@ -11,6 +11,7 @@
 #include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numbers>
@@ -93,6 +94,18 @@ private:
     double factor = 1;
   };
   std::optional<Start> startOf(DotOp dot, bool masked);
+  /// An exponential's operand without what is subtracted of it only where a vector is beyond a limit: the digits that the
+  /// vector lost when it was rounded.
+  struct Distance {
+    Value operand;
+    /// The vector, the limit and what is subtracted; null where there is none.
+    Value vector, rest;
+    double limit = mostExponent;
+  };
+  Distance distanceOf(Value operand);
+  /// What `distanceOf` takes off, and what is read for it: blocks in which no vector is beyond its limit need it not.
+  llvm::DenseSet<Value> rests;
+  void findRests();
   Value evaluate(Value of, BlockState &block);
   Value compute(Value of, BlockState &block);
   Value emitExp(Value of, BlockState &block);
@@ -151,6 +164,7 @@ void ChainMapper::run() {
   beginKernel(tilesDown * heads);
   acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
   element = chain.element();
+  findRests();
   allocate();
   BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
   group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
@@ -256,7 +270,8 @@ void ChainMapper::emitConsumer(Value instance) {
     WaitOp::create(b, loc, ownFull, index(0), carried[2]);
     BlockState ofTile({{rowAxis, walkedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
     for (Value value : chain.ofRows)
-      evaluate(value, ofTile);
+      if (!rests.contains(value))
+        evaluate(value, ofTile);
     State state{{carried[0], carried[1]}, zeros};
     auto walk = [&](Value from, Value to, bool masked) {
       state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
@@ -325,12 +340,51 @@ Value ChainMapper::await(BlockState &block, size_t number) {
   return block.started[number];
 }
 
+/// Through broadcasts.
+static Value spreadOf(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
+static std::optional<double> splatOf(Value value) {
+  DenseFPElementsAttr elements;
+  if (!matchPattern(spreadOf(value), m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<APFloat>().convertToDouble();
+}
+
+ChainMapper::Distance ChainMapper::distanceOf(Value operand) {
+  Distance none{operand, Value(), Value()};
+  auto outer = operand.getDefiningOp<arith::SubFOp>();
+  auto inner = outer ? outer.getLhs().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  Value rest = outer ? spreadOf(outer.getRhs()) : Value();
+  auto select = rest ? rest.getDefiningOp<arith::SelectOp>() : arith::SelectOp();
+  auto condition = select ? spreadOf(select.getCondition()).getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  auto size = condition ? spreadOf(condition.getLhs()).getDefiningOp<math::AbsFOp>() : math::AbsFOp();
+  if (!inner || !size || condition.getPredicate() != arith::CmpFPredicate::OGT || !splatOf(condition.getRhs()) ||
+      splatOf(select.getFalseValue()) != 0 || spreadOf(size.getOperand()) != spreadOf(inner.getRhs()))
+    return none;
+  return {inner.getResult(), spreadOf(size.getOperand()), rest, *splatOf(condition.getRhs())};
+}
+
+void ChainMapper::findRests() {
+  func.walk([&](math::ExpOp exp) {
+    if (Distance distance = distanceOf(exp.getOperand()); distance.rest) {
+      rests.insert(distance.rest);
+      rests.insert(spreadOf(distance.rest.getDefiningOp<arith::SelectOp>().getTrueValue()));
+    }
+  });
+}
+
 /// Has what lies along columns on its way before it is waited for something else.
 void ChainMapper::readColumns(Value of, BlockState &block) {
   llvm::SetVector<Value> values;
   values.insert(of);
   for (size_t i = 0; i < values.size(); ++i) {
     Value value = values[i];
+    if (rests.contains(value))
+      continue;
     Operation *op = value.getDefiningOp();
     if (isa<LoadOp>(op) && axes.contains(value, walkedAxis))
       evaluate(value, block);
@@ -380,20 +434,43 @@ std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
   return std::nullopt;
 }
 
-/// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before.
+/// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before. Where the
+/// latter is far from zero, the difference comes first, in place of the scores.
 Value ChainMapper::emitExp(Value of, BlockState &block) {
   const double log2e = std::numbers::log2e;
-  Value operand = of.getDefiningOp()->getOperand(0);
+  const Distance distance = distanceOf(of.getDefiningOp()->getOperand(0));
+  const double limit = std::min(distance.limit, mostExponent / log2e);
   auto times = [&](Value x, double factor) -> Value {
-    return arith::MulFOp::create(b, loc, x, number(x.getType(), factor));
+    return factor == 1 ? x : arith::MulFOp::create(b, loc, x, number(x.getType(), factor)).getResult();
   };
-  auto difference = operand.getDefiningOp<arith::SubFOp>();
+  auto minus = [&](Value x, Value vector) -> Value {
+    return arith::SubFOp::create(b, loc, x, spread(vector, x.getType()));
+  };
+  // What is evaluated on one side of a branch is not known behind it.
+  auto aside = [&](llvm::function_ref<Carried()> body) {
+    llvm::DenseMap<Value, Value> known = block.site.known;
+    Carried results = body();
+    block.site.known = std::move(known);
+    return results;
+  };
+  auto difference = distance.operand.getDefiningOp<arith::SubFOp>();
   for (TensorChain::Inner &inner : chain.inner)
-    if (auto start = startOf(inner.dot, block.masked); start && start->difference == difference)
-      return power(times(evaluate(inner.dot.getResult(), block), start->factor * log2e));
+    if (auto start = startOf(inner.dot, block.masked); start && start->difference == difference) {
+      Value x = evaluate(inner.dot.getResult(), block);
+      if (distance.rest)
+        x = branch(
+            isFar(evaluate(distance.vector, block), limit),
+            [&] {
+              return aside([&]() -> Carried {
+                return {minus(x, times(evaluate(distance.rest, block), 1 / start->factor))};
+              });
+            },
+            [&]() -> Carried { return {x}; })[0];
+      return power(times(x, start->factor * log2e));
+    }
   auto vector = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
   if (!vector)
-    return power(times(evaluate(operand, block), log2e));
+    return power(times(evaluate(of.getDefiningOp()->getOperand(0), block), log2e));
   Value scores = difference.getLhs(), condition;
   if (auto select = scores.getDefiningOp<arith::SelectOp>();
       select && isMinusInfinity(select.getFalseValue()) && matchBound(select.getCondition(), rowAxis, walkedAxis, axes)) {
@@ -401,14 +478,26 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
     if (block.masked || !isDiagonal(select.getCondition()))
       condition = evaluate(select.getCondition(), block);
   }
-  double factor = log2e;
+  double scale = 1;
   auto product = scores.getDefiningOp<arith::MulFOp>();
-  if (auto scaled = product ? scaledBy(product) : std::nullopt) {
-    factor *= scaled->second;
+  if (auto scaled = product ? scaledBy(product) : std::nullopt; scaled && scaled->second != 0) {
+    scale = scaled->second;
     scores = scaled->first;
   }
-  Value down = times(evaluate(vector.getInput(), block), -log2e), x = evaluate(scores, block);
-  Value result = power(math::FmaOp::create(b, loc, x, number(x.getType(), factor), spread(down, x.getType())));
+  Value x = evaluate(scores, block), from = evaluate(vector.getInput(), block);
+  Carried taken = branch(
+      isFar(from, limit),
+      [&] {
+        return aside([&]() -> Carried {
+          Value difference = minus(times(x, scale), from);
+          if (distance.rest)
+            difference = minus(difference, evaluate(distance.rest, block));
+          return {times(difference, 1 / scale), number(from.getType(), 0)};
+        });
+      },
+      [&]() -> Carried { return {x, times(from, -log2e)}; });
+  x = taken[0];
+  Value result = power(math::FmaOp::create(b, loc, x, number(x.getType(), scale * log2e), spread(taken[1], x.getType())));
   return condition ? choose(condition, result, number(result.getType(), 0)) : result;
 }
 

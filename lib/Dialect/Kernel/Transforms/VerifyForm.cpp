@@ -45,7 +45,7 @@ bool isMachineOp(Operation *op) {
   return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
              ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp,
              MmaCommitOp, MmaWaitOp, ExtractOp, ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp,
-             OuterProductsOp, TurnOp, CopyAsyncOp, CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp>(op);
+             OuterProductsOp, TurnOp, CopyAsyncOp, CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp, AnyOp>(op);
 }
 
 bool isArithOrMath(Operation *op) {

@@ -117,6 +117,12 @@ Value WalkEmitter::power(Value x) {
   return result;
 }
 
+Value WalkEmitter::isFar(Value vector, double limit) {
+  Value size = math::AbsFOp::create(b, loc, vector);
+  return AnyOp::create(b, loc, b.getI1Type(),
+                       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, size, number(vector.getType(), limit)));
+}
+
 Value WalkEmitter::boundOf(const TensorBound &bound, const Place &place, Value firstColumn, RankedTensorType type) {
   // factor * (firstColumn + column) + ofQuery * (place.row + row) + offset >= 0
   auto numbers = type.clone(b.getI32Type());

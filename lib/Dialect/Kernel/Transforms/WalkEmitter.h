@@ -57,6 +57,12 @@ protected:
   mlir::Value alongRows(mlir::Value column, mlir::RankedTensorType type);
   /// By the machine's own instruction.
   mlir::Value power(mlir::Value x);
+  /// The largest exponent of two that a number of a row or a column may have where exponentials of distances to it are
+  /// computed by one fused multiply-add: the rounding of such an exponent is below 2^-12. Of larger ones, which only masks
+  /// make, rounding would be a factor of the weights, and what is scaled may leave the range of f32.
+  static constexpr double mostExponent = 4096;
+  /// Whether some number of rows or columns is beyond a limit, an infinity too.
+  mlir::Value isFar(mlir::Value vector, double limit);
   /// The condition that a bound says, of a tile of scores.
   mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn, mlir::RankedTensorType type);
   /// What threads read for their scores themselves, and what they write of their rows.

@@ -297,6 +297,19 @@ def Kernel_ReduceOp : Kernel_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_AnyOp : Kernel_Op<"any", [Pure]> {
+  let summary = "Whether a condition holds for some element of a tile";
+  let description = [{
+    A warp may answer for the elements that its threads have, so that what follows must have the same
+    meaning whatever the answer is: it chooses between a fast way and one that is right for all numbers.
+
+    `%far = kernel.any %large : tensor<64xi1, #kernel.slice<dim = 1, #kernel.frag<wgmma_acc>>>`
+  }];
+  let arguments = (ins TypeConstraint<And<[Kernel_Tile.predicate, TensorOf<[I1]>.predicate]>, "tile of conditions">:$conditions);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$conditions attr-dict `:` type($conditions)";
+}
+
 def Kernel_ScanOp : Kernel_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "Running combination along a dimension of a tile";
   let description = [{
