@@ -1,18 +1,19 @@
 """Runs every phase of the compiler on the programs of a folder, for every target that zyx-opt knows.
 
-  each-target.py ZYX-OPT FOLDER OUT
+  each-target.py ZYX-OPT FOLDER OUT [option of zyx-opt]...
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-opt, folder, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+opt, folder, out, options = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4:]
 
 
 def compile(program, target):
     made = out / f"{program.stem}-{target}.mlir"
-    ran = subprocess.run([opt, program, f"--zyx-compile=target={target}", "-o", made], capture_output=True, text=True)
+    ran = subprocess.run([opt, program, f"--zyx-compile=target={target}", "-o", made, *options], capture_output=True,
+                         text=True)
     return made.read_text() if ran.returncode == 0 else None, ran.stderr
 
 
