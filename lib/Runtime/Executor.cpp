@@ -18,12 +18,14 @@ using artifact::Artifact;
 using artifact::BufferKind;
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> device, Artifact artifact,
-                                                   std::vector<artifact::Donation> donations) {
+                                                   std::vector<artifact::Donation> donations,
+                                                   std::shared_ptr<Arena> shared) {
   if (!donations.empty()) {
     ZYX_ASSIGN_OR_RETURN(artifact, artifact::donate(std::move(artifact), donations));
   }
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
-  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program), std::move(donations)));
+  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program), std::move(donations),
+                                                  std::move(shared)));
   ZYX_RETURN_IF_ERROR(executor->takeMemory());
   const Artifact &loaded = executor->artifact();
   const std::string &on = executor->device->name();
@@ -40,12 +42,15 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
 }
 
 Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> ofProgram,
-                   std::vector<artifact::Donation> ofCaller)
-    : device(std::move(ofDevice)), program(std::move(ofProgram)), donations(std::move(ofCaller)), inputs(artifact().inputs.size()),
+                   std::vector<artifact::Donation> ofCaller, std::shared_ptr<Arena> ofAll)
+    : device(std::move(ofDevice)), program(std::move(ofProgram)), donations(std::move(ofCaller)),
+      shared(artifact().arenaSize != 0 ? std::move(ofAll) : nullptr), inputs(artifact().inputs.size()),
       outputs(artifact().outputs.size()), weightWrites(inputs.size()), replay(program->record()) {}
 
+/// What does not come of the arena is bound afterwards; of an own arena that, too.
 Status Executor::takeMemory() {
-  Result<std::shared_ptr<Buffer>> itsArena = Buffer::allocate(device->pool(), artifact().arenaSize);
+  Result<std::shared_ptr<Buffer>> itsArena = shared ? Result<std::shared_ptr<Buffer>>(std::shared_ptr<Buffer>())
+                                                    : Buffer::allocate(device->pool(), artifact().arenaSize);
   if (!itsArena)
     return itsArena.status().withDevice(device->name());
   Result<std::shared_ptr<Buffer>> itsKept = Buffer::allocate(device->pool(), artifact().keptSize);
@@ -53,16 +58,44 @@ Status Executor::takeMemory() {
     return itsKept.status().withDevice(device->name());
   arena = std::move(*itsArena);
   kept = std::move(*itsKept);
-  const auto &buffers = artifact().buffers;
-  for (uint32_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].kind == BufferKind::Arena)
-      replay->bind(i, arena->handle() + buffers[i].position);
-    else if (buffers[i].kind == BufferKind::Constant)
-      replay->bind(i, program->constants().handle() + buffers[i].position);
-    else if (buffers[i].kind == BufferKind::Kept)
-      replay->bind(i, kept->handle() + buffers[i].position);
-  }
+  if (arena)
+    bindAll(BufferKind::Arena, arena->handle());
+  bindAll(BufferKind::Constant, program->constants().handle());
+  bindAll(BufferKind::Kept, kept->handle());
   return Status::ok();
+}
+
+void Executor::bindAll(BufferKind kind, uint64_t handle) {
+  const auto &buffers = artifact().buffers;
+  for (uint32_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].kind == kind)
+      replay->bind(i, handle + buffers[i].position);
+}
+
+/// Of a shared arena: has it for a run, and the replay's slots of it.
+Status Executor::takeArena() {
+  if (!shared)
+    return Status::ok();
+  Result<std::shared_ptr<Buffer>> all = shared->reserve(artifact().arenaSize);
+  if (!all)
+    return all.status().withDevice(device->name());
+  arena = std::move(*all);
+  if (lastArena.lock() == arena)
+    return Status::ok();
+  // An earlier run in flight reads the slots.
+  finishAll();
+  if (arenaHandle != arena->handle())
+    bindAll(BufferKind::Arena, arena->handle());
+  arenaHandle = arena->handle();
+  lastArena = arena;
+  isApart = false;
+  return Status::ok();
+}
+
+/// What is in flight holds it by itself.
+void Executor::leaveArena() {
+  if (shared)
+    arena = nullptr;
 }
 
 /// Whoever waits for a point learns of its failure; here it only matters that it is over.
@@ -175,6 +208,8 @@ Status Executor::checkApart() {
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
       bound.push_back(slot.buffer.get());
+  if (shared)
+    bound.push_back(arena.get());
   std::sort(bound.begin(), bound.end(), std::less<>());
   bound.erase(std::unique(bound.begin(), bound.end()), bound.end());
   isApart = true;
@@ -225,15 +260,18 @@ void Executor::release(bool keepWeights) {
 void Executor::trim() {
   finishAll();
   arena = kept = nullptr;
+  bound.clear();
+  isApart = false;
   isInitialised = false;
 }
 
 /// Everything is bound afterwards, or nothing has changed.
 Status Executor::prepare() {
-  if (!arena) {
+  if (!kept) {
     finishAll();
     ZYX_RETURN_IF_ERROR(takeMemory());
   }
+  ZYX_RETURN_IF_ERROR(takeArena());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].buffer)
       return Status::invalidArgument(describe(true, artifact().inputs[i]) + " is not set");
@@ -292,12 +330,16 @@ void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Poi
     slot.buffer->beforeRead(wait);
   for (const Slot &slot : outputs)
     slot.buffer->beforeWrite(after);
+  if (shared)
+    arena->beforeWrite(after);
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(run);
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteTaking(run); });
   // Of those once more, which changes nothing.
   for (const Slot &slot : outputs)
     slot.buffer->noteWrite(run);
+  if (shared)
+    arena->noteWrite(run);
 }
 
 /// Outputs that are bound to the buffers of inputs that are given up.
@@ -310,7 +352,14 @@ void Executor::forEachTaken(F &&visit) const {
 
 Status Executor::runNow(const std::function<Status(Part)> &runPart) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
-  ZYX_RETURN_IF_ERROR(prepare());
+  Status status = prepare();
+  if (status.isOk())
+    status = runPrepared(runPart);
+  leaveArena();
+  return status;
+}
+
+Status Executor::runPrepared(const std::function<Status(Part)> &runPart) {
   finishAll();
   bool withInit;
   {
@@ -414,7 +463,10 @@ Result<Measurement> Executor::measure(unsigned times) {
 Result<Point> Executor::submit(std::span<const Point> wait) {
   ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
                          std::to_string(wait.size()) + " points");
-  ZYX_RETURN_IF_ERROR(prepare());
+  if (Status prepared = prepare(); !prepared.isOk()) {
+    leaveArena();
+    return prepared;
+  }
   std::vector<Point> points(wait.begin(), wait.end()), after;
   // The arena is used by one part of one run at a time.
   after.push_back(last);
@@ -422,7 +474,14 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
       held->push_back(slot.buffer);
+  // As long as it is held.
+  const std::shared_ptr<Buffer> mine = arena;
+  if (shared)
+    held->push_back(arena);
   Hold hold(*this);
+  // The init lies there, too.
+  if (shared)
+    arena->beforeWrite(after);
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
   // with this one, but with the init that it had.
   if (needsInit()) {
@@ -448,5 +507,6 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
         buffer->noteUntouched(run);
     };
   replay->submit(Part::Run, std::move(points), std::move(after), last, std::move(held), std::move(skipped));
+  leaveArena();
   return last;
 }

@@ -6,6 +6,7 @@
 #define ZYX_RUNTIME_EXECUTOR_H
 
 #include "zyx/Artifact/Donate.h"
+#include "zyx/Runtime/Arena.h"
 #include "zyx/Runtime/Device.h"
 
 #include <functional>
@@ -24,19 +25,21 @@ struct CommandTime {
   uint64_t flops = 0, bytes = 0;
 };
 
-/// Runs a program again and again: owns the arena and what is kept from run to run, and binds memory to
-/// inputs and outputs. One thread at a time; binding and reading wait for runs in flight.
+/// Runs a program again and again: owns what is kept from run to run, and the arena where it shares none, and binds memory
+/// to inputs and outputs. One thread at a time; binding and reading wait for runs in flight.
 ///
 /// Of weights, what depends on them alone is computed in the first run after one was bound, set, or
 /// written through a Buffer, by whomever: whoever changes memory that was lent (Buffer::borrow) by other
 /// means binds it again.
 class Executor {
 public:
-  /// Loads the artifact and allocates its arena. Outputs of `donations` may be bound to the buffers of their inputs,
+  /// Loads the artifact and allocates its memory. With `shared`, which lies in the device's pool, runs lie in that and come
+  /// one behind the other with those of all who have it; it grows when a run needs more. Outputs of `donations` may be bound to the buffers of their inputs,
   /// which a run then overwrites; one that fails after it began leaves neither. Where nothing of it began they are what
   /// they were, at once or after Buffer::takeBack() where the run was submitted.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device, artifact::Artifact artifact,
-                                                  std::vector<artifact::Donation> donations = {});
+                                                  std::vector<artifact::Donation> donations = {},
+                                                  std::shared_ptr<Arena> shared = nullptr);
   ~Executor();
 
   /// Entry, inputs, outputs, kernels, commands, arena size.
@@ -61,11 +64,13 @@ public:
   /// the next run.
   void release(bool keepWeights = false);
 
-  /// Gives back the arena and what is kept from run to run, behind the latest run. The next run takes memory
-  /// again, which may fail, and computes again what depends on weights alone.
+  /// Gives back the arena, where it is not shared, and what is kept from run to run, behind the latest run. The next run
+  /// takes memory again, which may fail, and computes again what depends on weights alone.
   void trim();
-  /// Bytes of the arena and of what is kept.
-  uint64_t bytesHeld() const { return arena ? arena->size() + kept->size() : 0; }
+  /// Bytes of what is kept, and of the arena where it is not shared.
+  uint64_t bytesHeld() const { return kept ? kept->size() + (shared ? 0 : arena->size()) : 0; }
+  /// Whether no submitted run is in flight.
+  bool isIdle() const { return last.isDecided() && init.isDecided(); }
 
   /// Runs on the calling thread, in the order in which programs of all threads take the bound buffers;
   /// after the first run it allocates nothing. The outputs of a run that fails are not there.
@@ -84,8 +89,12 @@ private:
     /// Made by the executor, so that setInput may write to it.
     bool owned = false;
   };
-  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program, std::vector<artifact::Donation> donations);
+  Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program, std::vector<artifact::Donation> donations,
+           std::shared_ptr<Arena> shared);
   Status takeMemory();
+  void bindAll(artifact::BufferKind kind, uint64_t handle);
+  Status takeArena();
+  void leaveArena();
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
   class Hold;
@@ -97,13 +106,19 @@ private:
   void enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after);
   void finishAll();
   Status runNow(const std::function<Status(Part)> &runPart);
+  Status runPrepared(const std::function<Status(Part)> &runPart);
 
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
   const std::vector<artifact::Donation> donations;
-  /// None after trim().
+  /// None where the arena is the executor's own.
+  const std::shared_ptr<Arena> shared;
+  /// None after trim(); the arena, where it is shared, is there while a run begins, so that it can grow.
   std::shared_ptr<Buffer> arena, kept;
+  /// Where the arena lay that the replay's slots are of, and the buffer that it was, which may be gone.
+  uint64_t arenaHandle = 0;
+  std::weak_ptr<const Buffer> lastArena;
   std::vector<Slot> inputs, outputs;
   /// All that is bound, each once, in the order of addresses; up to date where `isApart`.
   std::vector<const Buffer *> bound;
