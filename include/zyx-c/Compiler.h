@@ -104,6 +104,8 @@ typedef struct zyx_compiler_compile_args {
   /* Unless NULL or "", the key of a kernel, of which alone the artifact is: its inputs are what its first launch
    * reads, its outputs what that writes. */
   const char *only_kernel;
+  /* Unless NULL or "", topics of ZYX_DEBUG that the library tells of from now on, beside those of that variable. */
+  const char *debug;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

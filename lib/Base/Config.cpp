@@ -37,6 +37,8 @@ constexpr Key keys[] = {
     {"threads", &Config::threads},
     {"cache_dir", &Config::cacheDir},
     {"cache_size", &Config::cacheSize},
+    {"program_cache_size", &Config::programCacheSize},
+    {"recompile_notice", &Config::recompileNotice},
     {"debug", &Config::debug},
     {"implicit_copies", &Config::implicitCopies},
     {"tune", &Config::tune},

@@ -7,6 +7,7 @@
 #include "zyx/Base/Config.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <iterator>
 #include <string>
@@ -26,29 +27,52 @@ unsigned topicOf(size_t name) {
   return static_cast<unsigned>(names[name] == "groups" ? DebugTopic::Search : DebugTopic::Schedule);
 }
 
-/// What ZYX_DEBUG says: a bit per topic.
+/// A bit per topic.
+unsigned topicsIn(std::span<const std::string> wanted) {
+  unsigned topics = 0;
+  for (const std::string &name : wanted)
+    for (size_t i = 0; i < std::size(names); ++i)
+      if (names[i] == name)
+        topics |= 1u << topicOf(i);
+  return topics;
+}
+
+/// What ZYX_DEBUG says.
 unsigned wantedTopics() {
   static const unsigned once = [] {
-    unsigned topics = 0;
     const char *text = zyxVariable("DEBUG");
-    for (std::string_view rest = text ? text : ""; !rest.empty();) {
-      const std::string_view name = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-      for (size_t i = 0; i < std::size(names); ++i)
-        if (names[i] == name)
-          topics |= 1u << topicOf(i);
-    }
-    return topics;
+    return topicsIn(splitDebugTopics(text ? text : ""));
   }();
   return once;
 }
+
+std::atomic<unsigned> enabled = 0;
 
 } // namespace
 
 std::span<const std::string_view> zyx::debugTopicNames() { return names; }
 
 bool zyx::isDebugged(DebugTopic topic) {
-  return wantedTopics() & 1u << static_cast<unsigned>(topic);
+  return (wantedTopics() | enabled.load(std::memory_order_relaxed)) & 1u << static_cast<unsigned>(topic);
+}
+
+std::vector<std::string> zyx::splitDebugTopics(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    parts.emplace_back(text.substr(0, text.find(',')));
+    text.remove_prefix(std::min(parts.back().size() + 1, text.size()));
+  }
+  return parts;
+}
+
+void zyx::enableDebugTopics(std::span<const std::string> wanted) { enabled |= topicsIn(wanted); }
+
+std::string zyx::enabledDebugTopics() {
+  std::string text;
+  for (size_t i = 0; i < numTopics; ++i)
+    if (enabled.load(std::memory_order_relaxed) & 1u << i)
+      text += (text.empty() ? "" : ",") + std::string(names[i]);
+  return text;
 }
 
 void zyx::printDebug(DebugTopic topic, std::string_view text) {

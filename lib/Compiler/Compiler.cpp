@@ -156,6 +156,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data),
                                    args.graph.size);
   const uint64_t begin = Trace::now();
+  if (args.debug)
+    enableDebugTopics(splitDebugTopics(args.debug));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
   if (args.isolation)
     return isolation::compile(args, graph.name, result);

@@ -41,7 +41,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 128,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 136,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -230,6 +230,8 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind) {
   args.measured = measured.c_str();
   args.only_kernel = onlyKernel.c_str();
   args.list_choices = from.u64("list_choices");
+  std::string debug = from.string("debug");
+  args.debug = debug.c_str();
   return from.status() ? zyx_compiler_compile(&args) : nullptr;
 }
 
@@ -307,6 +309,7 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.string(args.measured ? args.measured : "");
   arguments.string(args.only_kernel ? args.only_kernel : "");
   arguments.u64(args.list_choices);
+  arguments.string(args.debug ? args.debug : "");
   return call(*args.isolation, Kind::Compile, name, arguments.view(), result);
 }
 

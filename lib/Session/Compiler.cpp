@@ -6,6 +6,7 @@
 
 #include "zyx-c/Compiler.h"
 #include "zyx/Base/Config.h"
+#include "zyx/Base/Debug.h"
 
 #include <climits>
 #include <cstddef>
@@ -119,19 +120,27 @@ std::vector<std::string> Compiler::candidates() {
   return paths;
 }
 
+std::string Compiler::chosen() {
+  for (const std::string &path : candidates())
+    if (::access(path.c_str(), F_OK) == 0)
+      return path;
+  return "";
+}
+
 Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolation) {
   std::unique_ptr<Compiler> compiler(new Compiler);
   compiler->isolation = std::move(isolation);
-  std::string reasons;
-  for (const std::string &path : candidates()) {
-    // Lazy: most of the calls between the libraries of MLIR and LLVM are never made.
-    compiler->library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (compiler->library)
-      break;
-    reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
+  const std::string path = chosen();
+  if (path.empty()) {
+    std::string tried;
+    for (const std::string &candidate : candidates())
+      tried += (tried.empty() ? "" : "; ") + candidate;
+    return Status::notFound("the compiler cannot be opened: " + tried + ": no such file");
   }
+  // Lazy: most of the calls between the libraries of MLIR and LLVM are never made.
+  compiler->library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!compiler->library)
-    return Status::notFound("the compiler cannot be opened: " + reasons);
+    return Status::notFound(std::string("the compiler cannot be opened: ") + dlerror());
 #define ZYX_RESOLVE(name)                                                                          \
   compiler->functions->name =                                                                      \
       reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                        \
@@ -189,6 +198,8 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.measured = options.measured.c_str();
   args.list_choices = options.listChoices;
   args.only_kernel = options.onlyKernel.c_str();
+  const std::string topics = enabledDebugTopics();
+  args.debug = topics.c_str();
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

@@ -298,6 +298,7 @@ Session::Session(SessionOptions options)
 Session::~Session() = default;
 
 Result<Compiler *> Session::compiler() {
+  std::lock_guard lock(opening);
   if (!openCompiler) {
     ZYX_ASSIGN_OR_RETURN(openCompiler, Compiler::open(isolation));
   }
@@ -311,6 +312,7 @@ Status Session::checkEnabled(const std::string &device) const {
 }
 
 Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name) {
+  std::lock_guard lock(opening);
   auto found = devices.find(name);
   if (found != devices.end())
     return found->second;
@@ -357,9 +359,10 @@ TuningTable &Session::tableOf(const runtime::Device &device, const CompileOption
 
 /// Of what is not known yet. Gives remarks.
 Result<std::string> Session::tuneKernels(const graph::Graph &graph, const CompileOptions &options,
-                                         const std::shared_ptr<runtime::Device> &on, TuningTable &table) {
+                                         const std::shared_ptr<runtime::Device> &on, TuningTable &table,
+                                         const Observers &told) {
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  ScopedSpan span(observers.trace, "compiler", "tune", graph.name);
+  ScopedSpan span(told.trace, "compiler", "tune", graph.name);
   Tuner tuner(*opened, on, options);
   ZYX_ASSIGN_OR_RETURN(const MeasuredChoices chosen, tuner.tune(graph, table.choices()));
   if (chosen.empty())
@@ -370,52 +373,104 @@ Result<std::string> Session::tuneKernels(const graph::Graph &graph, const Compil
 }
 
 Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
-                                  const std::shared_ptr<runtime::Device> &on) {
+                                  const std::shared_ptr<runtime::Device> &on, const Observers *told) {
+  const Observers &watching = told ? *told : observers;
   graph.bindParameters();
   std::string remarks;
   if (on && !options.noOptimise && options.scheduleSeed == 0) {
+    std::lock_guard lock(tuning);
     TuningTable &table = tableOf(*on, options);
     remarks = table.remark();
     if (tunes && options.stopAfter.empty()) {
-      ZYX_ASSIGN_OR_RETURN(std::string told, tuneKernels(graph, options, on, table));
-      remarks += told;
+      ZYX_ASSIGN_OR_RETURN(std::string measured, tuneKernels(graph, options, on, table, watching));
+      remarks += measured;
     }
     options.measured = table.text();
   }
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrKeep(graph, options));
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrKeep(graph, options, watching));
   compiled.remarks = remarks + compiled.remarks;
   return compiled;
 }
 
-Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options) {
+/// A compilation that others wait for, who learn of its end in whatever way it comes.
+class Session::Underway {
+public:
+  /// With the lock held.
+  Underway(Session &session, std::string ofKey) : session(session), key(std::move(ofKey)) {
+    session.underway.emplace(key, promise.get_future().share());
+  }
+  ~Underway() {
+    {
+      std::lock_guard lock(session.keeping);
+      session.underway.erase(key);
+    }
+    promise.set_value(std::move(result));
+  }
+  Underway(const Underway &) = delete;
+
+  /// As it is where an exception passes.
+  Result<Compiled> result = Status::aborted("the thread that compiled the program ended before it was done");
+
+private:
+  Session &session;
+  const std::string key;
+  std::promise<Result<Compiled>> promise;
+};
+
+void Session::keep(const std::string &key, const Compiled &compiled) {
+  std::lock_guard lock(keeping);
+  keptBytes += compiled.output.size();
+  artifacts[key] = {compiled, ++uses};
+  while (keptBytes > artifactBytes) {
+    const auto oldest = std::ranges::min_element(
+        artifacts, {}, [](const auto &one) { return one.second.lastUse; });
+    keptBytes -= oldest->second.compiled.output.size();
+    artifacts.erase(oldest);
+  }
+}
+
+Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options, const Observers &told) {
   if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 || !options.onlyKernel.empty()) {
     // What is wanted is the compilation itself.
     ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-    return opened->compile(graph, options, observers);
+    return opened->compile(graph, options, told);
   }
   const std::string key = programKey(graph, options);
-  auto found = artifacts.find(key);
-  ZYX_DEBUG(Cache, (found == artifacts.end() ? "miss in memory: " : "hit in memory: ") + key);
-  if (found == artifacts.end()) {
-    ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrFind(graph, options, key));
-    keptBytes += compiled.output.size();
-    artifacts[key] = {compiled, ++uses};
-    while (keptBytes > artifactBytes) {
-      const auto oldest = std::ranges::min_element(
-          artifacts, {}, [](const auto &one) { return one.second.lastUse; });
-      keptBytes -= oldest->second.compiled.output.size();
-      artifacts.erase(oldest);
+  std::optional<Underway> mine;
+  std::shared_future<Result<Compiled>> others;
+  {
+    std::lock_guard lock(keeping);
+    const auto found = artifacts.find(key);
+    const auto begun = underway.find(key);
+    ZYX_DEBUG(Cache, (found != artifacts.end() ? "hit in memory: "
+                      : begun != underway.end() ? "is compiled by another thread: "
+                                                : "miss in memory: ") +
+                         key);
+    if (found != artifacts.end()) {
+      found->second.lastUse = ++uses;
+      Compiled kept = found->second.compiled;
+      kept.stages.clear();
+      return kept;
     }
-    return compiled;
+    if (begun != underway.end())
+      others = begun->second;
+    else
+      mine.emplace(*this, key);
   }
-  found->second.lastUse = ++uses;
-  Compiled kept = found->second.compiled;
-  kept.stages.clear();
-  return kept;
+  if (!mine) {
+    Result<Compiled> made = others.get();
+    if (made)
+      made->stages.clear();
+    return made;
+  }
+  mine->result = compileOrFind(graph, options, key, told);
+  if (mine->result)
+    keep(key, *mine->result);
+  return mine->result;
 }
 
 Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const CompileOptions &options,
-                                        const std::string &programKey) {
+                                        const std::string &programKey, const Observers &told) {
   Clock::time_point begin = Clock::now();
   std::string key;
   if (cache) {
@@ -436,7 +491,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
                        std::to_string(graph.reachable().size()) + " nodes, " +
                        std::to_string(graph.inputs.size()) + " inputs, " +
                        std::to_string(graph.outputs.size()) + " outputs");
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, observers));
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, told));
   ZYX_DEBUG(Timing, "compile '" + graph.name + "': " + toString(compiled.stages));
   if (cache) {
     begin = Clock::now();

@@ -93,13 +93,7 @@ static std::string findAssembler() {
 }
 
 std::string session::toolchainKey(const std::string &target) {
-  std::string key = "zyx " ZYX_VERSION ", compiler ";
-  for (const std::string &candidate : Compiler::candidates()) {
-    if (std::string identity = fileIdentity(candidate); !identity.empty()) {
-      key += identity;
-      break;
-    }
-  }
+  std::string key = "zyx " ZYX_VERSION ", compiler " + fileIdentity(Compiler::chosen());
   // Code for a GPU depends on the record of that name alone, and on who assembles it.
   if (target == "cuda" || target.starts_with("sm_"))
     return key + ", ptxas " + fileIdentity(findAssembler()) + "; ";

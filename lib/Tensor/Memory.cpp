@@ -28,6 +28,44 @@ void State::trimPrograms(uint16_t device) {
     if (program.executor && program.device == device)
       program.executor->trim();
   });
+  for (const auto &arena : {homes[device].arena, homes[device].shortArena})
+    if (arena)
+      arena->trim();
+}
+
+void State::boundPrograms() {
+  if (!std::exchange(hasNewPrograms, false))
+    return;
+  const auto bytesOf = [](const Program &program) {
+    return program.codeBytes + (program.executor ? program.executor->bytesHeld() : 0);
+  };
+  uint64_t bytes = 0;
+  std::vector<Program *> others;
+  forEachProgram([&](Program &program) {
+    bytes += bytesOf(program);
+    const bool isShared = programs.contains(program.key) && programs.at(program.key).get() == &program;
+    // One in flight would be waited for, and what the interpreter has of a plan's is all there is of it.
+    if (program.lastUse != numCalls && (program.executor ? program.executor->isIdle() : isShared))
+      others.push_back(&program);
+  });
+  if (bytes <= config.programCacheSize)
+    return;
+  std::ranges::sort(others, {}, &Program::lastUse);
+  // Some more than needed, so that not every new one has to.
+  const uint64_t enough = config.programCacheSize - config.programCacheSize / 10;
+  for (Program *program : others) {
+    if (bytes <= enough)
+      return;
+    bytes -= bytesOf(*program);
+    ++counted.evicted;
+    if (const auto shared = programs.find(program->key); shared != programs.end() && shared->second.get() == program) {
+      programs.erase(shared);
+      continue;
+    }
+    program->executor = nullptr;
+    program->codeBytes = 0;
+    std::ranges::fill(program->weights, nullptr);
+  }
 }
 
 Status State::explain(const Status &failure, uint16_t device) const {

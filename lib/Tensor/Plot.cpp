@@ -153,7 +153,7 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
 }
 
 Result<std::string> State::showProgram(std::span<const Tensor> tensors, const std::string &phase, bool isDrawing) {
-  std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
   std::vector<NodeId> targets;
   for (const Tensor &tensor : tensors)
@@ -166,7 +166,8 @@ Result<std::string> State::showProgram(std::span<const Tensor> tensors, const st
     found.emplace_back(captured, device);
     return std::shared_ptr<Program>();
   };
-  ZYX_RETURN_IF_ERROR(schedule(targets, std::nullopt, keep).status());
+  Build none;
+  ZYX_RETURN_IF_ERROR(schedule(targets, none, std::nullopt, keep).status());
   if (found.size() != 1)
     return Status::unsupported("the tensors are computed by " + std::to_string(found.size()) +
                                " programs, on several devices; one is shown at a time");
@@ -177,7 +178,9 @@ Result<std::string> State::showProgram(std::span<const Tensor> tensors, const st
   wanted.target = homes[device].target;
   wanted.stopAfter = phase;
   wanted.dumpDot = isDrawing;
-  ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted));
+  lock.unlock();
+  const session::Observers untold;
+  ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted, nullptr, &untold));
   return std::string(reinterpret_cast<const char *>(shown.output.data()), shown.output.size());
 }
 

@@ -21,7 +21,7 @@ using namespace zyx::detail;
 // What is told
 //===----------------------------------------------------------------------===//
 
-size_t ProfileLog::numberOf(const void *program) { return programs.try_emplace(program, programs.size() + 1).first->second; }
+size_t ProfileLog::numberOf(uint64_t program) { return programs.try_emplace(program, programs.size() + 1).first->second; }
 
 KernelTime &ProfileLog::entry(size_t program, size_t command, const std::string &name) {
   KernelTime &entry = entries[{program, command}];
@@ -30,7 +30,7 @@ KernelTime &ProfileLog::entry(size_t program, size_t command, const std::string 
   return entry;
 }
 
-void ProfileLog::add(const void *program, uint64_t begin, const artifact::Artifact &artifact,
+void ProfileLog::add(uint64_t program, uint64_t begin, const artifact::Artifact &artifact,
                      std::span<const runtime::CommandTime> times) {
   std::lock_guard lock(mutex);
   const size_t number = numberOf(program);
@@ -54,7 +54,7 @@ void ProfileLog::add(const void *program, uint64_t begin, const artifact::Artifa
   }
 }
 
-void ProfileLog::addEvaluation(const void *program, uint64_t begin) {
+void ProfileLog::addEvaluation(uint64_t program, uint64_t begin) {
   const uint64_t nanoseconds = Trace::now() - begin;
   std::lock_guard lock(mutex);
   KernelTime &evaluation = entry(numberOf(program), 0, "evaluate");

@@ -23,20 +23,22 @@ public:
   /// Of the compiler, and of runs where they are traced.
   Trace trace;
 
-  /// A run of a program, which began at a time of Trace::now(); the times are those of the artifact's commands.
-  void add(const void *program, uint64_t begin, const artifact::Artifact &artifact,
+  /// A run of the program of that number, which began at a time of Trace::now(); the times are those of the artifact's
+  /// commands.
+  void add(uint64_t program, uint64_t begin, const artifact::Artifact &artifact,
            std::span<const runtime::CommandTime> times);
   /// One that the interpreter evaluated until now.
-  void addEvaluation(const void *program, uint64_t begin);
+  void addEvaluation(uint64_t program, uint64_t begin);
   std::vector<KernelTime> kernels(const std::optional<runtime::Peak> &peak) const;
 
 private:
-  size_t numberOf(const void *program);
+  size_t numberOf(uint64_t program);
   KernelTime &entry(size_t program, size_t command, const std::string &name);
 
   const bool tracesRuns;
   mutable std::mutex mutex;
-  std::map<const void *, size_t> programs;
+  /// As they were first run while it was there: from 1 on.
+  std::map<uint64_t, size_t> programs;
   /// By the number of the program and that of the command.
   std::map<std::pair<size_t, size_t>, KernelTime> entries;
 };

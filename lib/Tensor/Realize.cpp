@@ -4,7 +4,9 @@
 //===----------------------------------------------------------------------===//
 // From nodes to values: programs are compiled once, and run.
 //===----------------------------------------------------------------------===//
+#include "ConstantArguments.h"
 #include "ProfileLog.h"
+#include "RecompileLog.h"
 #include "State.h"
 
 #include "zyx/Reference/Reference.h"
@@ -58,45 +60,119 @@ static bool isLong(const artifact::Artifact &artifact) {
   return nanoseconds > enoughNanoseconds;
 }
 
-Result<std::shared_ptr<State::Program>> State::compile(const graph::Graph &captured, uint16_t device,
-                                                        const std::vector<artifact::Donation> &donations) {
-  const ProgramKey key{captured.canonicalHash(), device};
+Result<std::shared_ptr<State::Program>> State::findProgram(const graph::Graph &captured, uint16_t device,
+                                                            const std::vector<artifact::Donation> &donations, Build &build,
+                                                            Buffers *numbers) {
   const bool isShared = captured.numWeights == 0 && donations.empty();
-  if (auto known = programs.find(key); isShared && known != programs.end()) {
-    ++counted.hits;
+  const bool isInterpreted = !homes[device].device;
+  ProgramKey key{captured.canonicalHash(), device};
+  const graph::Graph *wanted = &captured;
+  std::optional<ConstantArguments::Split> split;
+  if (isShared && !isInterpreted && numbers && !programs.contains(key)) {
+    ZYX_ASSIGN_OR_RETURN(split, constants->split(captured, device));
+    if (split) {
+      wanted = &split->graph;
+      key.hash = wanted->canonicalHash();
+      for (const std::vector<std::byte> &number : split->numbers) {
+        ZYX_ASSIGN_OR_RETURN(numbers->emplace_back(), numberBuffer(number, device));
+      }
+    }
+  }
+  if (const auto known = programs.find(key); isShared && known != programs.end()) {
+    ++build.hits;
+    known->second->lastUse = numCalls;
     return known->second;
   }
-  const Home &home = homes[device];
   auto program = std::make_shared<Program>();
-  if (!home.device) {
-    program->interpreted = captured;
+  program->key = key;
+  program->lastUse = numCalls;
+  program->device = device;
+  program->donations = donations;
+  program->isInterpreted = isInterpreted;
+  if (isInterpreted || !isShared)
+    program->source = *wanted;
+  if (isInterpreted) {
+    // About what a node takes.
+    constexpr uint64_t nodeBytes = 256;
+    program->codeBytes = wanted->size() * nodeBytes;
+    hasNewPrograms = true;
   } else {
-    session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
-    session.observers.progress = line.callback();
-    const Result<session::Compiled> compiled = session.compile(captured, {.target = home.target}, home.device);
-    session.observers.progress = nullptr;
-    ZYX_RETURN_IF_ERROR(compiled.status());
-    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled->output));
-    for (size_t i = 0; i < artifact.commands.size(); ++i)
-      (i < artifact.numInitCommands ? program->initLaunches : program->launches) +=
-          std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
-    program->weights.resize(captured.numWeights);
-    program->isLong = isLong(artifact);
-    program->device = device;
-    program->donations = donations;
-    ZYX_ASSIGN_OR_RETURN(program->executor, withMemory(device, [&] {
-                           return runtime::Executor::create(home.device, artifact, donations);
-                         }));
-    const artifact::Artifact &loaded = program->executor->artifact();
-    program->runBytes = loaded.arenaSize + loaded.keptSize;
-    for (const artifact::Argument &output : loaded.outputs)
-      program->runBytes += static_cast<uint64_t>(*byteSize(output.type));
+    ZYX_RETURN_IF_ERROR(load(*program, key, *wanted, build));
+    if (!program->executor)
+      return std::shared_ptr<Program>();
   }
+  program->number = ++numPrograms;
   if (isShared)
     return programs.emplace(key, std::move(program)).first->second;
   std::erase_if(programsOfPlans, [](const auto &of) { return of.expired(); });
   programsOfPlans.push_back(program);
   return program;
+}
+
+Status State::load(Program &program, const ProgramKey &key, const graph::Graph &captured, Build &build) {
+  const auto made = build.made.find(key);
+  if (made == build.made.end()) {
+    if (std::ranges::none_of(build.missing, [&](const auto &other) { return other.first == key; }))
+      build.missing.emplace_back(key, captured);
+    return Status::ok();
+  }
+  const session::Compiled &compiled = made->second;
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
+  program.launches = program.initLaunches = 0;
+  for (size_t i = 0; i < artifact.commands.size(); ++i)
+    (i < artifact.numInitCommands ? program.initLaunches : program.launches) +=
+        std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
+  program.weights.assign(captured.numWeights, nullptr);
+  program.isLong = isLong(artifact);
+  const Home &home = homes[key.device];
+  ZYX_ASSIGN_OR_RETURN(program.executor, withMemory(key.device, [&] {
+                         return runtime::Executor::create(home.device, artifact, program.donations,
+                                                          program.isLong ? home.arena : home.shortArena);
+                       }));
+  program.codeBytes = compiled.output.size();
+  const artifact::Artifact &loaded = program.executor->artifact();
+  program.runBytes = loaded.arenaSize + loaded.keptSize;
+  for (const artifact::Argument &output : loaded.outputs)
+    program.runBytes += static_cast<uint64_t>(*byteSize(output.type));
+  ++counted.compiles;
+  hasNewPrograms = true;
+  return Status::ok();
+}
+
+Status State::compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock) {
+  // It may be the last owner where a profile ends meanwhile.
+  const std::shared_ptr<ProfileLog> log = profiles.empty() ? nullptr : profiles.back();
+  std::vector<std::pair<std::string, std::shared_ptr<runtime::Device>>> machines;
+  for (const auto &[key, wanted] : build.missing) {
+    machines.emplace_back(homes[key.device].target, homes[key.device].device);
+    if (config.recompileNotice)
+      recompiles->note(wanted);
+  }
+  lock.unlock();
+  {
+    session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
+    const session::Observers told{log ? &log->trace : nullptr, line.callback()};
+    for (size_t i = 0; i < machines.size(); ++i) {
+      const auto &[key, wanted] = build.missing[i];
+      ZYX_ASSIGN_OR_RETURN(build.made[key],
+                           session.compile(wanted, {.target = machines[i].first}, machines[i].second, &told));
+    }
+  }
+  lock.lock();
+  build.missing.clear();
+  return Status::ok();
+}
+
+Result<std::shared_ptr<Buffer>> State::numberBuffer(const std::vector<std::byte> &number, uint16_t device) {
+  constexpr size_t most = 256;
+  if (const auto known = numberBuffers.find({device, number}); known != numberBuffers.end())
+    return known->second;
+  if (numberBuffers.size() >= most)
+    numberBuffers.clear();
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
+                       withMemory(device, [&] { return Buffer::allocate(homes[device].pool, number.size()); }));
+  ZYX_RETURN_IF_ERROR(buffer->write(number));
+  return numberBuffers[{device, number}] = std::move(buffer);
 }
 
 Result<std::shared_ptr<Buffer>> State::allocate(const TensorType &type, uint16_t device) {
@@ -110,6 +186,7 @@ Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> 
     Buffers inputs, outputs;
     for (uint32_t number : step.inputs)
       inputs.push_back(values[number]);
+    inputs.insert(inputs.end(), step.numbers.begin(), step.numbers.end());
     for (const auto &[input, output] : step.donations)
       if (!isTaken.empty() && isTaken[step.inputs[input]])
         values[step.outputs[output]] = inputs[input];
@@ -151,7 +228,7 @@ Status State::start(Program &program, const Buffers &inputs, const Buffers &outp
   // A kernel is timed while its thread waits for it.
   if (!profiles.empty())
     return runProfiled(program);
-  if (isReady && !program.isLong)
+  if (isReady && !program.isLong && homes[program.device].shortArena->isFree())
     return executor.run();
   ZYX_ASSIGN_OR_RETURN(Point end, executor.submit());
   points.push_back(std::move(end));
@@ -160,11 +237,11 @@ Status State::start(Program &program, const Buffers &inputs, const Buffers &outp
 
 Status State::execute(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<Point> &points) {
   ++counted.runs;
-  if (!program.executor) {
+  if (program.isInterpreted) {
     const uint64_t begin = Trace::now();
     const Status status = interpret(program, inputs, outputs);
     for (const auto &log : profiles)
-      log->addEvaluation(&program, begin);
+      log->addEvaluation(program.number, begin);
     return status;
   }
   const bool areWeightsBound =
@@ -182,19 +259,19 @@ Status State::runProfiled(Program &program) {
   const uint64_t begin = Trace::now();
   ZYX_ASSIGN_OR_RETURN(const std::vector<runtime::CommandTime> times, program.executor->profile());
   for (const auto &log : profiles)
-    log->add(&program, begin, program.executor->artifact(), times);
+    log->add(program.number, begin, program.executor->artifact(), times);
   return Status::ok();
 }
 
 Status State::interpret(const Program &program, const Buffers &inputs, const Buffers &outputs) {
   std::vector<HostTensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    HostTensor value{program.interpreted.node(program.interpreted.inputs[i]).type,
+    HostTensor value{program.source.node(program.source.inputs[i]).type,
                      std::vector<std::byte>(inputs[i]->size())};
     ZYX_RETURN_IF_ERROR(inputs[i]->read(value.data));
     values.push_back(std::move(value));
   }
-  ZYX_ASSIGN_OR_RETURN(const std::vector<HostTensor> results, reference::evaluate(program.interpreted, values));
+  ZYX_ASSIGN_OR_RETURN(const std::vector<HostTensor> results, reference::evaluate(program.source, values));
   for (size_t i = 0; i < results.size(); ++i)
     ZYX_RETURN_IF_ERROR(outputs[i]->write(results[i].data));
   return Status::ok();
@@ -206,26 +283,37 @@ Status State::checkIsNew(const Change *change) const {
 }
 
 Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
-  std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(checkIsNew(change));
-  return realizeLocked(tensors, where, change);
+  std::unique_lock lock(mutex);
+  return realizeLocked(tensors, where, lock, change);
 }
 
-Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change) {
-  ZYX_RETURN_IF_ERROR(checkMine(tensors));
-  settle();
-  for (const Tensor &tensor : tensors)
-    ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
-  ZYX_RETURN_IF_ERROR(compact());
+Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
+                            std::unique_lock<std::recursive_mutex> &lock, const Change *change) {
+  Build build;
   std::vector<NodeId> targets;
-  for (const Tensor &tensor : tensors)
-    if (NodeId node = nodeOf(tensor);
-        !states[node].value && std::find(targets.begin(), targets.end(), node) == targets.end())
-      targets.push_back(node);
-  if (targets.empty())
-    return Status::ok();
-  ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
-  ZYX_ASSIGN_OR_RETURN(const Schedule made, schedule(targets));
+  Schedule made;
+  do {
+    if (!build.missing.empty())
+      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    build.hits = 0;
+    ++numCalls;
+    ZYX_RETURN_IF_ERROR(checkIsNew(change));
+    ZYX_RETURN_IF_ERROR(checkMine(tensors));
+    settle();
+    for (const Tensor &tensor : tensors)
+      ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
+    ZYX_RETURN_IF_ERROR(compact());
+    targets.clear();
+    for (const Tensor &tensor : tensors)
+      if (NodeId node = nodeOf(tensor);
+          !states[node].value && std::find(targets.begin(), targets.end(), node) == targets.end())
+        targets.push_back(node);
+    if (targets.empty())
+      return Status::ok();
+    ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
+    ZYX_ASSIGN_OR_RETURN(made, schedule(targets, build));
+  } while (!build.missing.empty());
+  counted.hits += build.hits;
   Buffers values(made.values.size());
   for (size_t i = 0; i < made.leaves.size(); ++i) {
     // A run that failed meanwhile.
@@ -247,14 +335,15 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
     states[targets[i]].isCut = tapes == 0;
   }
   addFlight(std::move(flight), change);
+  boundPrograms();
   return Status::ok();
 }
 
 Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &where) {
   std::shared_ptr<Buffer> value;
   {
-    std::lock_guard lock(mutex);
-    ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
+    std::unique_lock lock(mutex);
+    ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where, lock));
     // What is handed over may have failed already.
     ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
     value = states[nodeOf(tensor)].value;
@@ -468,24 +557,33 @@ Status State::sync() {
 
 Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                 const JitOptions &options) {
-  std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(results));
-  std::vector<NodeId> open, targets, givenUp;
+  std::vector<NodeId> open;
   Plan plan;
   plan.options = options;
-  for (const Tensor &placeholder : placeholders)
-    open.push_back(nodeOf(placeholder));
-  for (const Tensor &result : results)
-    targets.push_back(nodeOf(result));
-  for (size_t number : options.givenUp)
-    givenUp.push_back(open[number]);
-  ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, std::span<const NodeId>(open), {}, givenUp));
+  Build build;
+  do {
+    if (!build.missing.empty())
+      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    ++numCalls;
+    std::vector<NodeId> targets, givenUp;
+    open.clear();
+    for (const Tensor &placeholder : placeholders)
+      open.push_back(nodeOf(placeholder));
+    for (const Tensor &result : results)
+      targets.push_back(nodeOf(result));
+    for (size_t number : options.givenUp)
+      givenUp.push_back(open[number]);
+    ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, givenUp));
+  } while (!build.missing.empty());
   for (NodeId leaf : plan.schedule.leaves) {
     const size_t position = std::find(open.begin(), open.end(), leaf) - open.begin();
     plan.inputs.push_back(position < open.size() ? position : open.size() + plan.captured.size());
     if (position == open.size())
       plan.captured.push_back(makeTensor(leaf));
   }
+  boundPrograms();
   return plan;
 }
 
@@ -526,13 +624,34 @@ void State::giveUp(NodeId node, const Place &where, const Status &ended) {
 
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                        const Change *change) {
-  std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(checkIsNew(change));
-  ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where));
-  // What the function reads besides had values when it was captured; runs that made them may have failed since.
-  if (std::ranges::any_of(plan.captured, [&](const Tensor &tensor) { return !states[nodeOf(tensor)].value; }))
-    ZYX_RETURN_IF_ERROR(realizeLocked(plan.captured, where));
+  std::unique_lock lock(mutex);
   const Schedule &made = plan.schedule;
+  const auto lacksValue = [&](const Tensor &tensor) { return !states[nodeOf(tensor)].value; };
+  Build build;
+  bool isComplete = false;
+  while (!isComplete) {
+    if (!build.missing.empty())
+      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    ZYX_RETURN_IF_ERROR(checkIsNew(change));
+    ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where, lock));
+    // What the function reads besides had values when it was captured; runs that made them may have failed since.
+    if (std::ranges::any_of(plan.captured, lacksValue)) {
+      ZYX_RETURN_IF_ERROR(realizeLocked(plan.captured, where, lock));
+      // The lock may have been let go.
+      if (std::ranges::any_of(arguments, lacksValue))
+        continue;
+    }
+    // Programs may have been let go since.
+    ++numCalls;
+    for (const Schedule::Step &step : made.steps) {
+      if (!step.program || step.program->isInterpreted)
+        continue;
+      step.program->lastUse = numCalls;
+      if (!step.program->executor)
+        ZYX_RETURN_IF_ERROR(load(*step.program, step.program->key, step.program->source, build));
+    }
+    isComplete = build.missing.empty();
+  }
   Buffers values(made.values.size());
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const size_t input = plan.inputs[i];
@@ -567,5 +686,6 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
     flight.targets.emplace_back(nodeOf(results.back()), values[number]);
   }
   addFlight(std::move(flight), change);
+  boundPrograms();
   return results;
 }

@@ -16,9 +16,9 @@ using namespace zyx::detail;
 
 class State::Scheduler {
 public:
-  Scheduler(State &state, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles,
+  Scheduler(State &state, Build &build, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles,
             std::span<const NodeId> givenUp)
-      : state(state), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp) {
+      : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp) {
     if (arguments)
       open.insert(arguments->begin(), arguments->end());
   }
@@ -54,7 +54,7 @@ private:
   }
   uint32_t addCopy(uint32_t from, NodeId id, uint16_t device) {
     const uint32_t to = addValue(id, device);
-    made.steps.push_back({nullptr, device, {from}, {to}, {}});
+    made.steps.push_back({nullptr, device, {from}, {to}, {}, {}});
     return to;
   }
 
@@ -130,7 +130,7 @@ private:
   /// Nodes between values and those that are wanted, operands before users. Inputs are named in the order
   /// in which they are found, so that steps which do the same on other data are the same program.
   Status addProgram(uint16_t device, std::span<const NodeId> all) {
-    Schedule::Step step{nullptr, device, {}, {}, {}};
+    Schedule::Step step{nullptr, device, {}, {}, {}, {}};
     graph::Graph graph;
     std::unordered_map<NodeId, NodeId> copies;
     std::vector<std::pair<NodeId, bool>> work;
@@ -186,8 +186,9 @@ private:
     // Of several programs, another one may read it later.
     if (state.hasOneDevice)
       step.donations = pairUp(graph, step.inputs, all);
-    ZYX_ASSIGN_OR_RETURN(step.program,
-                         compiles ? compiles(graph, device) : state.compile(graph, device, step.donations));
+    ZYX_ASSIGN_OR_RETURN(step.program, compiles ? compiles(graph, device)
+                                                : state.findProgram(graph, device, step.donations, build,
+                                                                    isForManyRuns ? nullptr : &step.numbers));
     for (NodeId target : wanted)
       step.outputs.push_back(addValue(target, device));
     made.steps.push_back(std::move(step));
@@ -230,6 +231,7 @@ private:
   }
 
   State &state;
+  Build &build;
   const Compile &compiles;
   const bool isForManyRuns;
   const std::span<const NodeId> givenUp;
@@ -240,8 +242,8 @@ private:
   Schedule made;
 };
 
-Result<State::Schedule> State::schedule(std::span<const NodeId> targets,
+Result<State::Schedule> State::schedule(std::span<const NodeId> targets, Build &build,
                                         const std::optional<std::span<const NodeId>> &open,
                                         const Compile &compiles, std::span<const NodeId> givenUp) {
-  return Scheduler(*this, open, compiles, givenUp).make(targets);
+  return Scheduler(*this, build, open, compiles, givenUp).make(targets);
 }

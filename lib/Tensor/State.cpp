@@ -2,7 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ConstantArguments.h"
 #include "ProfileLog.h"
+#include "RecompileLog.h"
 #include "State.h"
 
 #include "zyx/Base/Debug.h"
@@ -24,7 +26,8 @@ using zyx::runtime::Buffer;
 static constexpr std::string_view interpreter = "reference";
 
 State::State(ContextOptions options, Config config)
-    : options(std::move(options)), config(std::move(config)), session(session::SessionOptions::from(this->config)) {
+    : options(std::move(options)), config(std::move(config)), session(session::SessionOptions::from(this->config)),
+      constants(std::make_unique<ConstantArguments>()), recompiles(std::make_unique<RecompileLog>()) {
   if (isDebugged(DebugTopic::Timing))
     profiles.push_back(timing = std::make_shared<ProfileLog>(/*tracesRuns=*/false));
 }
@@ -48,8 +51,8 @@ static Result<Config> configFor(const ContextOptions &options) {
   ZYX_ASSIGN_OR_RETURN(LoadedConfig loaded, loadConfig());
   warn(loaded.warnings);
   Config &config = loaded.config;
-  if (!config.debug.empty())
-    publishDebugTopics(config);
+  // Other threads may read the environment now.
+  enableDebugTopics(config.debug);
   if (options.device)
     config.device = options.device;
   if (options.threads)
@@ -60,6 +63,10 @@ static Result<Config> configFor(const ContextOptions &options) {
     config.implicitCopies = *options.implicitCopies;
   if (options.tune)
     config.tune = *options.tune;
+  if (options.programCacheSize)
+    config.programCacheSize = *options.programCacheSize;
+  if (options.recompileNotice)
+    config.recompileNotice = *options.recompileNotice;
   for (const auto &[name, bytes] : options.memoryLimits) {
     // What is said of a kind is said of all its devices.
     std::erase_if(config.memoryLimits, [&](const auto &limit) { return limit.first.starts_with(name + ":"); });
@@ -151,8 +158,11 @@ Result<uint16_t> State::openDeviceLocked(const std::string &name) {
     // Of a card its own architecture.
     home.target = home.device->target();
   }
-  if (home.device)
+  if (home.device) {
     home.pool = home.device->pool();
+    home.arena = std::make_shared<runtime::Arena>(home.pool);
+    home.shortArena = std::make_shared<runtime::Arena>(home.pool);
+  }
   homes.push_back(std::move(home));
   hasOneDevice = homes.size() == 1;
   return static_cast<uint16_t>(homes.size() - 1);
@@ -434,8 +444,8 @@ Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool i
 }
 
 Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
-  std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where));
+  std::unique_lock lock(mutex);
+  ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where, lock));
   // What is handed over may have failed already.
   ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   const NodeState state = states[nodeOf(tensor)];
@@ -480,13 +490,20 @@ Status State::compact() {
   for (uint32_t slot = 0; slot < slots.size(); ++slot)
     if (!isFree[slot])
       slots[slot] = moved[slots[slot]];
-  const auto move = [&](NodeId &id) { return (id = moved[id]) == none; };
-  std::erase_if(taped, move);
+  // Two steps: a predicate that changes what it looks at may be called in any order.
+  const auto move = [&](auto &list, auto &&nodeIn) {
+    for (auto &each : list)
+      nodeIn(each) = moved[nodeIn(each)];
+    std::erase_if(list, [&](auto &each) { return nodeIn(each) == none; });
+  };
+  const auto itself = [](NodeId &id) -> NodeId & { return id; };
+  const auto first = [](auto &value) -> NodeId & { return value.first; };
+  move(taped, itself);
   for (Flight &flight : flights) {
-    for (auto *values : {&flight.targets, &flight.moved})
-      std::erase_if(*values, [&](auto &value) { return move(value.first); });
-    std::erase_if(flight.taken, [&](auto &value) { return move(value.first); });
-    std::erase_if(flight.replacements, move);
+    move(flight.targets, first);
+    move(flight.moved, first);
+    move(flight.taken, first);
+    move(flight.replacements, itself);
   }
   graph = std::move(fresh);
   states = std::move(freshStates);
@@ -505,23 +522,28 @@ ContextCounters State::counters() {
   settle();
   counted.liveNodes = numLive;
   counted.nodes = graph.size();
-  counted.programBytes = counted.peakBytes = 0;
-  forEachProgram([&](const Program &program) { counted.programBytes += program.executor ? program.executor->bytesHeld() : 0; });
-  for (const Home &home : homes)
+  counted.programBytes = counted.peakBytes = counted.codeBytes = counted.programs = 0;
+  forEachProgram([&](const Program &program) {
+    counted.programs += program.executor || program.isInterpreted;
+    counted.codeBytes += program.codeBytes;
+    counted.programBytes += program.executor ? program.executor->bytesHeld() : 0;
+  });
+  for (const Home &home : homes) {
     counted.peakBytes += home.pool->usage().highWater;
+    for (const auto &arena : {home.arena, home.shortArena})
+      counted.programBytes += arena ? arena->size() : 0;
+  }
   return counted;
 }
 
 void State::beginProfile(std::shared_ptr<ProfileLog> log) {
   std::lock_guard lock(mutex);
   profiles.push_back(std::move(log));
-  session.observers.trace = &profiles.back()->trace;
 }
 
 void State::endProfile(const std::shared_ptr<ProfileLog> &log) {
   std::lock_guard lock(mutex);
   std::erase(profiles, log);
-  session.observers.trace = profiles.empty() ? nullptr : &profiles.back()->trace;
 }
 
 std::optional<runtime::Peak> State::peak() {

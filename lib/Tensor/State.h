@@ -18,6 +18,7 @@
 #include "zyx/Tensor/Tensor.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -27,6 +28,8 @@ using graph::NodeId;
 using graph::Op;
 
 class ProfileLog;
+class ConstantArguments;
+class RecompileLog;
 
 /// What a tensor refers to. The slot says which node of the state's graph it is, which changes when the
 /// graph is rebuilt.
@@ -121,6 +124,8 @@ public:
       std::shared_ptr<Program> program;
       uint16_t device = 0;
       std::vector<uint32_t> inputs, outputs;
+      /// Behind the inputs: constants that are arguments.
+      Buffers numbers = {};
       /// Outputs that may lie in the memory of inputs that are given up.
       std::vector<artifact::Donation> donations;
     };
@@ -191,6 +196,9 @@ private:
     /// None where the interpreter computes.
     std::shared_ptr<runtime::Device> device;
     std::shared_ptr<runtime::MemoryPool> pool;
+    /// Where programs have their temporaries: those of the queue, and short ones, which the calling thread runs and which
+    /// should not wait for the others.
+    std::shared_ptr<runtime::Arena> arena = nullptr, shortArena = nullptr;
   };
   /// The device of nodes that are made of constants alone: they are computed wherever they are needed.
   static constexpr uint16_t anywhere = UINT16_MAX;
@@ -255,9 +263,26 @@ private:
   void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value, uint16_t at = anywhere);
   /// What makes a program of a graph for a device.
   using Compile = std::function<Result<std::shared_ptr<Program>>(const graph::Graph &, uint16_t)>;
+  /// By the hash of what they compute, and the device.
+  struct ProgramKey {
+    Hash128 hash;
+    uint16_t device = 0;
+    bool operator==(const ProgramKey &) const = default;
+  };
+  struct Low {
+    size_t operator()(const ProgramKey &key) const { return key.hash.low ^ key.device; }
+  };
+  /// The programs of one call. Who lacks one compiles it without the lock, and begins again: meanwhile others may have
+  /// changed all but the call's tensors.
+  struct Build {
+    std::vector<std::pair<ProgramKey, graph::Graph>> missing = {};
+    std::unordered_map<ProgramKey, session::Compiled, Low> made = {};
+    uint64_t hits = 0;
+  };
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
-  /// Programs are compiled by compile(), or what is given. Of `open`, `givenUp` are given up by each run.
-  Result<Schedule> schedule(std::span<const NodeId> targets,
+  /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `givenUp` are given up
+  /// by each run.
+  Result<Schedule> schedule(std::span<const NodeId> targets, Build &build,
                             const std::optional<std::span<const NodeId>> &open = std::nullopt,
                             const Compile &compiles = {}, std::span<const NodeId> givenUp = {});
   /// Of the leaves of a plan, by the number of their values, those whose memory a run takes.
@@ -271,10 +296,19 @@ private:
   void trimPrograms(uint16_t device);
   Status explain(const Status &failure, uint16_t device) const;
   void note(const Program &program, const Buffers &inputs, const Buffers &outputs);
+  /// Lets go of those that were used least recently where together they hold too much. Of a plan the next run makes its
+  /// programs again.
+  void boundPrograms();
   /// A program with weights, or with inputs that are given up, belongs to the plan that asks for it; others are kept for
-  /// all.
-  Result<std::shared_ptr<Program>> compile(const graph::Graph &captured, uint16_t device,
-                                           const std::vector<artifact::Donation> &donations = {});
+  /// all. None where it is missing. Where `numbers` is given, constants that vary become arguments, and these are theirs.
+  Result<std::shared_ptr<Program>> findProgram(const graph::Graph &captured, uint16_t device,
+                                               const std::vector<artifact::Donation> &donations, Build &build,
+                                               Buffers *numbers);
+  /// Has the executor there, or notes what is missing.
+  Status load(Program &program, const ProgramKey &key, const graph::Graph &captured, Build &build);
+  Result<std::shared_ptr<runtime::Buffer>> numberBuffer(const std::vector<std::byte> &number, uint16_t device);
+  /// Compiles what is missing, without the lock.
+  Status compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock);
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
   /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
   /// `isTaken` results take the memory.
@@ -288,7 +322,9 @@ private:
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
   Status checkIsNew(const Change *change) const;
-  Status realizeLocked(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
+  /// Lets go of the lock while it compiles.
+  Status realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<std::recursive_mutex> &lock,
+                       const Change *change = nullptr);
   /// Values that are there, or will be after the flight's points.
   void addFlight(Flight flight, const Change *change);
   /// Of runs that are over, values are good, or are given up for what they were made of.
@@ -335,18 +371,16 @@ private:
   /// By number; the first one is the default.
   std::vector<Home> homes;
   std::atomic<bool> hasOneDevice = true;
-  /// By the hash of what they compute, and the device.
-  struct ProgramKey {
-    Hash128 hash;
-    uint16_t device = 0;
-    bool operator==(const ProgramKey &) const = default;
-  };
-  struct Low {
-    size_t operator()(const ProgramKey &key) const { return key.hash.low ^ key.device; }
-  };
   std::unordered_map<ProgramKey, std::shared_ptr<Program>, Low> programs;
   /// Those of plans, which have weights.
   std::vector<std::weak_ptr<Program>> programsOfPlans;
+  /// Calls that ran programs, and programs that were made; whether any was since they were bounded.
+  uint64_t numCalls = 0, numPrograms = 0;
+  bool hasNewPrograms = false;
+  std::unique_ptr<ConstantArguments> constants;
+  std::unique_ptr<RecompileLog> recompiles;
+  /// Of constants that are arguments, by device and bytes.
+  std::map<std::pair<uint16_t, std::vector<std::byte>>, std::shared_ptr<runtime::Buffer>> numberBuffers;
   /// All are told of each run.
   std::vector<std::shared_ptr<ProfileLog>> profiles;
   /// Of all that the context does, where ZYX_DEBUG asks for it; printed at the end.
@@ -357,8 +391,17 @@ private:
 
 /// Compiled, or a graph for the interpreter.
 struct State::Program {
+  /// None of a plan's where it was let go.
   std::unique_ptr<runtime::Executor> executor;
-  graph::Graph interpreted;
+  /// What the interpreter evaluates, and what a plan's program is made of again.
+  graph::Graph source;
+  ProgramKey key;
+  /// In the order in which the context's were made.
+  uint64_t number = 0;
+  /// The call that ran it last.
+  uint64_t lastUse = 0;
+  /// Of its code and constants.
+  uint64_t codeBytes = 0;
   /// Of a run, and of what comes before the first one.
   uint64_t launches = 0, initLaunches = 0;
   /// What a run has besides inputs, where outputs lie in memory of their own.
@@ -367,6 +410,7 @@ struct State::Program {
   /// The last so many inputs stay bound, and are bound anew where their values were lost and made again.
   std::vector<const runtime::Buffer *> weights;
   uint16_t device = 0;
+  bool isInterpreted = false;
   /// It may take longer than handing it to a thread does.
   bool isLong = false;
 };

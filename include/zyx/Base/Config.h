@@ -33,6 +33,10 @@ struct Config {
   std::optional<std::string> cacheDir;
   /// Bytes of all that is kept there.
   uint64_t cacheSize = uint64_t(1) << 30;
+  /// Bytes of the compiled programs that a context of tensors holds.
+  uint64_t programCacheSize = uint64_t(1) << 30;
+  /// Whether a context says where programs of one structure are compiled again and again.
+  bool recompileNotice = true;
   /// Topics of ZYX_DEBUG: DebugTopic.
   std::vector<std::string> debug;
   /// Whether compilations measure the schedules that kernels may have (docs/tuning.md).

@@ -8,7 +8,9 @@
 #include "zyx/Base/Status.h"
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 /// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=search,cache names what is
 /// wanted. (LLVM's -debug-only is not in packages without assertions.)
@@ -38,7 +40,15 @@ enum class DebugTopic : uint8_t {
 /// All names in ZYX_DEBUG that there are; "groups" and "kernels" are other names of search and
 /// schedule. Others are ignored: loadConfig says which.
 std::span<const std::string_view> debugTopicNames();
+/// Whether ZYX_DEBUG has it, or enableDebugTopics() had.
 bool isDebugged(DebugTopic topic);
+/// Of this library of the process, from now on; nothing is ever switched off. Calls from several threads are safe, and no
+/// variable of the environment is written, which other threads may read.
+void enableDebugTopics(std::span<const std::string> names);
+/// Those that were enabled, as ZYX_DEBUG has them, for another library of the process.
+std::string enabledDebugTopics();
+/// The names in a text such as "search,cache".
+std::vector<std::string> splitDebugTopics(std::string_view text);
 /// "zyx-search: text" and the end of the line, in one piece.
 void printDebug(DebugTopic topic, std::string_view text);
 

@@ -93,8 +93,11 @@ public:
   /// of its folder, and in the folders of the program's other libraries (its RUNPATH, LD_LIBRARY_PATH).
   /// NotFound says where it looked.
   static Result<std::unique_ptr<Compiler>> open(std::optional<Isolation> isolation = std::nullopt);
-  /// The files that open() tries, in order.
+  /// Where it may lie, in order.
   static std::vector<std::string> candidates();
+  /// The one that open() takes: the first that is there, whether or not it can be opened. So it is known without opening
+  /// it what code is made by. Empty where there is none.
+  static std::string chosen();
   ~Compiler();
   Compiler(const Compiler &) = delete;
   Compiler &operator=(const Compiler &) = delete;

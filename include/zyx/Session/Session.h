@@ -10,8 +10,10 @@
 #include "zyx/Session/Cache.h"
 #include "zyx/Session/TuningTable.h"
 
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,10 +102,11 @@ struct SessionOptions {
   static SessionOptions from(const Config &config);
 };
 
-/// Opens the compiler and devices when they are first needed. One thread at a time.
+/// Opens the compiler and devices when they are first needed. compile(), device() and targetOf() may be called by several
+/// threads at once; the rest by one at a time.
 class Session {
 public:
-  /// Asked and told by every call that reads, compiles or loads.
+  /// Asked and told by every call that reads, compiles or loads, but for those of compile() that bring their own.
   Observers observers;
 
   explicit Session(SessionOptions options = {});
@@ -116,9 +119,11 @@ public:
   /// same is compiled once per target and options. Where there is a cache folder, that holds for
   /// all processes that use it; the only stage is then "cache", and places in messages are those of
   /// the graph that was compiled first. Where the device is given that is to run it, schedules that were measured
-  /// there are used, and are measured before where the session tunes.
+  /// there are used, and are measured before where the session tunes. Who asks for what another thread compiles waits for
+  /// that, and learns of its failure; the next one to ask tries again. `told` takes the place of `observers`.
   Result<Compiled> compile(graph::Graph graph, CompileOptions options,
-                           const std::shared_ptr<runtime::Device> &on = nullptr);
+                           const std::shared_ptr<runtime::Device> &on = nullptr,
+                           const Observers *told = nullptr);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
   /// executable must not outlive the session. Code of an instruction set that this machine lacks is
@@ -138,13 +143,20 @@ public:
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
 
 private:
-  Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options);
+  Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options, const Observers &told);
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
-                                 const std::string &programKey);
+                                 const std::string &programKey, const Observers &told);
   Result<Compiler *> compiler();
   TuningTable &tableOf(const runtime::Device &device, const CompileOptions &options);
   Result<std::string> tuneKernels(const graph::Graph &graph, const CompileOptions &options,
-                                  const std::shared_ptr<runtime::Device> &on, TuningTable &table);
+                                  const std::shared_ptr<runtime::Device> &on, TuningTable &table,
+                                  const Observers &told);
+  class Underway;
+  void keep(const std::string &key, const Compiled &compiled);
+
+  /// While the compiler or a device is opened; while tables are read and changed, and kernels measured; while what is
+  /// kept is looked at. Of these only `opening` is taken while another one, `tuning`, is held.
+  std::mutex opening, tuning, keeping;
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
   std::string isa;
@@ -160,6 +172,8 @@ private:
   };
   /// By hash, entry, target and options.
   std::map<std::string, KeptArtifact> artifacts;
+  /// By the same: what some thread compiles now.
+  std::map<std::string, std::shared_future<Result<Compiled>>> underway;
   /// Of all of them, and of what may be.
   uint64_t keptBytes = 0, artifactBytes, readyBytes;
   uint64_t uses = 0;

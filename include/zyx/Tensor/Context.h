@@ -39,6 +39,11 @@ struct ContextOptions {
   std::optional<bool> implicitCopies = std::nullopt;
   /// Whether compilations measure the schedules that kernels may have, and take the best ones (docs/tuning.md).
   std::optional<bool> tune = std::nullopt;
+  /// Bytes that compiled programs hold for later runs: their code and constants, and what they made of weights. Those that
+  /// were used last stay.
+  std::optional<uint64_t> programCacheSize = std::nullopt;
+  /// Whether a line on the standard error says so where programs of one structure are compiled again and again.
+  std::optional<bool> recompileNotice = std::nullopt;
   /// Devices of the program's own, by names such as "cpu:1": programs for them are compiled for the kind
   /// before the colon.
   std::map<std::string, std::shared_ptr<runtime::Device>> devices = {};
@@ -53,11 +58,14 @@ struct ContextOptions {
 struct ContextCounters {
   /// Programs that were run, and of them those that were compiled before in this context.
   uint64_t runs = 0, hits = 0;
+  /// Programs that were compiled, or found in the folder of compiled programs; those that are held now, the bytes of
+  /// their code and constants, and how many were let go because all together held too much.
+  uint64_t compiles = 0, programs = 0, codeBytes = 0, evicted = 0;
   /// Kernels that were launched.
   uint64_t launches = 0;
   /// Nodes that some tensor needs, and nodes of the graph with those that wait to be removed.
   uint64_t liveNodes = 0, nodes = 0;
-  /// Bytes of the values of tensors; of what programs hold between runs, their arenas and what they made
+  /// Bytes of the values of tensors; of what programs hold between runs, the arenas that they share and what they made
   /// of weights; and of the memory of all devices, at the most.
   uint64_t valueBytes = 0, programBytes = 0, peakBytes = 0;
   /// Of the run that had the most: bytes of inputs, outputs, temporaries and what is kept; and the least

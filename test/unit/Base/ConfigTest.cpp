@@ -202,16 +202,18 @@ TEST(ConfigTest, RefusesOtherJson) {
   EXPECT_THAT(refusal("{\"x\": " + std::string(1'000'000, '[')), HasSubstr("inside of each other"));
 }
 
+/// A variable of the environment, which is as before at the end.
+struct Saved {
+  explicit Saved(const char *name) : name(name) {
+    if (const char *value = std::getenv(name))
+      text = value;
+  }
+  ~Saved() { text ? ::setenv(name, text->c_str(), 1) : ::unsetenv(name); }
+  const char *name;
+  std::optional<std::string> text;
+};
+
 TEST(ConfigTest, LiesInTheFolderOfTheUser) {
-  struct Saved {
-    explicit Saved(const char *name) : name(name) {
-      if (const char *value = std::getenv(name))
-        text = value;
-    }
-    ~Saved() { text ? ::setenv(name, text->c_str(), 1) : ::unsetenv(name); }
-    const char *name;
-    std::optional<std::string> text;
-  };
   Saved xdg("XDG_CONFIG_HOME"), home("HOME"), debug("ZYX_DEBUG"), threads("ZYX_THREADS");
   ::setenv("XDG_CONFIG_HOME", "/x", 1);
   ::setenv("HOME", "/h", 1);
@@ -233,6 +235,19 @@ TEST(ConfigTest, LiesInTheFolderOfTheUser) {
   config.debug = {"code"};
   publishDebugTopics(config);
   EXPECT_STREQ(zyxVariable("DEBUG"), "graph,cache");
+}
+
+TEST(ConfigTest, TopicsThatAreEnabledLeaveTheEnvironmentAlone) {
+  Saved debug("ZYX_DEBUG");
+  ::unsetenv("ZYX_DEBUG");
+  EXPECT_THAT(splitDebugTopics("graph,,cache"), testing::ElementsAre("graph", "", "cache"));
+  EXPECT_FALSE(isDebugged(DebugTopic::Memory));
+  enableDebugTopics(splitDebugTopics("memory,kernels,none"));
+  EXPECT_TRUE(isDebugged(DebugTopic::Memory));
+  EXPECT_TRUE(isDebugged(DebugTopic::Schedule));
+  EXPECT_FALSE(isDebugged(DebugTopic::Graph));
+  EXPECT_EQ(enabledDebugTopics(), "schedule,memory");
+  EXPECT_EQ(std::getenv("ZYX_DEBUG"), nullptr);
 }
 
 TEST(ConfigTest, EveryTopicHasAName) {
