@@ -122,16 +122,20 @@ GroupGraph::Ops GroupGraph::unite(const Ops &first, const Ops &second) const {
 /// The last position on paths that end at or before one. They may enter a group behind it and leave
 /// the same group before it.
 unsigned GroupGraph::findEndOfPaths(unsigned end) const {
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const Ops &group : members)
-      if (!group.empty() && positions.lookup(group.front()) <= end &&
-          positions.lookup(group.back()) > end) {
-        end = positions.lookup(group.back());
-        grows = true;
-      }
+  for (unsigned last = end;; end = last) {
+    for (unsigned node = std::min<unsigned>(end + 1, ends.size()); node != 0; node -= node & -node)
+      last = std::max(last, ends[node - 1]);
+    if (last == end)
+      return end;
   }
-  return end;
+}
+
+/// A group that shrinks again leaves its former end: paths are then looked for further than they can lead.
+void GroupGraph::spread(GroupId group) {
+  ends.resize(ops.size());
+  const unsigned first = positions.lookup(members[group].front()), last = positions.lookup(members[group].back());
+  for (unsigned node = first + 1; node <= ends.size(); node += node & -node)
+    ends[node - 1] = std::max(ends[node - 1], last);
 }
 
 /// Whether a path leads from one group to the other over a third.
@@ -230,6 +234,7 @@ void GroupGraph::merge(GroupId first, GroupId second) {
     holders[op] = {first};
   }
   members[second].clear();
+  spread(first);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,6 +325,7 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
                            std::map<GroupId, Ops> &touched) {
   touched.try_emplace(into, members[into]);
   members[into] = unite(members[into], slice.ops);
+  spread(into);
   for (Operation *op : slice.ops)
     holders[op].push_back(into);
   // What was inside of a group may have to leave it now, and what tied its members may be gone.

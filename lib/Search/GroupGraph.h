@@ -99,6 +99,10 @@ private:
   /// The groups that compute an op: its home, and those with a copy.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<GroupId, 2>> holders;
   std::vector<Ops> members;
+  /// A tree of Fenwick's: the last positions of groups of several ops that begin at or before a position.
+  std::vector<unsigned> ends;
+  /// Tells it of a group that has grown.
+  void spread(GroupId group);
   /// Members of groups that may be chains of contractions or crossed sums.
   llvm::DenseSet<mlir::Operation *> walked;
 };
