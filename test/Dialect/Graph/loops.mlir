@@ -15,9 +15,9 @@ func.func @loops(%x: tensor<4xf32>, %k: tensor<i64>) -> (tensor<4xf32>, tensor<i
     %1 = graph.binary add %n, %i : tensor<i64>
     graph.yield %0, %1 : tensor<4xf32>, tensor<i64>
   }
-  // CHECK: graph.loop(%{{.*}} to %{{.*}}) carry(%{{.*}} = %{{.*}} : tensor<i64>) attributes {note = "kept"} {
+  // CHECK: graph.loop(%{{.*}} to %{{.*}}) carry(%{{.*}} = %{{.*}} : tensor<i64>) attributes {test.note = "kept"} {
   // CHECK-NEXT: graph.loop(%{{.*}} to 2)
-  %m = graph.loop(%i to %k) carry(%n = %h#1 : tensor<i64>) attributes {note = "kept"} {
+  %m = graph.loop(%i to %k) carry(%n = %h#1 : tensor<i64>) attributes {test.note = "kept"} {
     %0 = graph.loop(%j to 2) carry(%c = %n : tensor<i64>) with(%e = %i : tensor<i64>) {
       %1 = graph.binary add %c, %e : tensor<i64>
       graph.yield %1 : tensor<i64>
@@ -34,9 +34,9 @@ func.func @customs(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
     %1 = graph.unary tanh %p : tensor<4xf32>
     graph.yield %1 : tensor<4xf32>
   }
-  // CHECK: graph.custom "two"(%{{.*}}, %{{.*}}) -> (tensor<4xf32>, tensor<4xi1>) attributes {note = 1 : i64} {
+  // CHECK: graph.custom "two"(%{{.*}}, %{{.*}}) -> (tensor<4xf32>, tensor<4xi1>) attributes {test.note = 1 : i64} {
   %2:2 = graph.custom "two"(%p = %x : tensor<4xf32>, %q = %0 : tensor<4xf32>)
-      -> (tensor<4xf32>, tensor<4xi1>) attributes {note = 1} {
+      -> (tensor<4xf32>, tensor<4xi1>) attributes {test.note = 1} {
     %3 = graph.binary lt %p, %q : tensor<4xf32>
     graph.yield %p, %3 : tensor<4xf32>, tensor<4xi1>
   }

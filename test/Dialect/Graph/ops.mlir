@@ -70,9 +70,9 @@ func.func @reductions(%x: tensor<4x8x3xf32>, %i: tensor<5x2xi32>) -> (tensor<8xf
 
 // CHECK-LABEL: func.func @group
 func.func @group(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
-  // CHECK: %[[G:.*]]:2 = graph.group(%[[P:.*]] = %{{.*}} : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) attributes {note = "kept"} {
+  // CHECK: %[[G:.*]]:2 = graph.group(%[[P:.*]] = %{{.*}} : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) attributes {test.note = "kept"} {
   // CHECK-NEXT: %[[E:.*]] = graph.unary exp %[[P]]
-  %0:2 = graph.group(%p = %a : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) attributes {note = "kept"} {
+  %0:2 = graph.group(%p = %a : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) attributes {test.note = "kept"} {
     %e = graph.unary exp %p : tensor<4xf32>
     %c = graph.binary lt %e, %p : tensor<4xf32>
     // CHECK: graph.yield %[[E]], %{{.*}} : tensor<4xf32>, tensor<4xi1>

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Strict/StrictOp.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -16,10 +17,10 @@ using namespace zyx::graph::ir;
 
 void GraphDialect::initialize() {
   registerAttributes();
-  addOperations<
+  addStrictOperations<
 #define GET_OP_LIST
 #include "zyx/Dialect/Graph/IR/GraphOps.cpp.inc"
-      >();
+      >(*this);
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Strict/StrictOp.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -12,10 +13,10 @@ using namespace zyx::kernel;
 
 void KernelDialect::initialize() {
   registerAttributesAndTypes();
-  addOperations<
+  addStrictOperations<
 #define GET_OP_LIST
 #include "zyx/Dialect/Kernel/IR/KernelOps.cpp.inc"
-      >();
+      >(*this);
 }
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
+#include "zyx/Dialect/Strict/StrictOp.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -23,10 +24,10 @@ void PlanDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "zyx/Dialect/Plan/IR/PlanTypes.cpp.inc"
       >();
-  addOperations<
+  addStrictOperations<
 #define GET_OP_LIST
 #include "zyx/Dialect/Plan/IR/PlanOps.cpp.inc"
-      >();
+      >(*this);
 }
 
 LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
