@@ -55,8 +55,11 @@ std::string describe(Operation *op) {
     if (line.substr(at).starts_with(", "))
       at += 2;
   }
-  // What held nothing but operands.
-  for (StringRef empty : {"[]", "()", "  "})
+  // What is long, and what held nothing but operands.
+  constexpr StringRef elided = "dense_resource<__elided__>";
+  if (size_t at = words.find(elided); at != std::string::npos)
+    words.replace(at, elided.size(), "dense<...>");
+  for (StringRef empty : {"[]", "()", " ,", "  "})
     for (size_t at; (at = words.find(empty)) != std::string::npos;)
       words.replace(at, empty.size(), empty == "  " ? " " : "");
   return StringRef(words).trim().str();
@@ -135,6 +138,18 @@ void drawGroup(Drawing &drawing, graph::ir::GroupOp group) {
     drawing.nodes[result] = drawing.nodes.lookup(yielded);
 }
 
+/// What an argument of a body is to the op around it.
+std::string describeArgument(Operation *op, unsigned number) {
+  auto loop = dyn_cast<graph::ir::LoopOp>(op);
+  if (!loop)
+    return "argument " + std::to_string(number);
+  if (number == 0)
+    return "index";
+  const unsigned carried = loop.getInitial().size();
+  return number <= carried ? "carried " + std::to_string(number - 1)
+                           : "invariant " + std::to_string(number - 1 - carried);
+}
+
 void drawBlock(Drawing &drawing, Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (auto group = dyn_cast<graph::ir::GroupOp>(op)) {
@@ -154,10 +169,14 @@ void drawBlock(Drawing &drawing, Block &block) {
         drawing.beginFrame(op.getName().stripDialect());
         for (BlockArgument argument : body.getArguments())
           drawing.nodes[argument] =
-              drawing.node("argument " + std::to_string(argument.getArgNumber()) + "\n" +
-                               describe(argument.getType()),
+              drawing.node(describeArgument(&op, argument.getArgNumber()) + "\n" + describe(argument.getType()),
                            /*isData=*/true);
+        for (BlockArgument argument : body.getArguments())
+          drawing.edge(node, drawing.nodes.lookup(argument), "", /*dashed=*/true);
         drawBlock(drawing, body);
+        const unsigned yield = drawing.node("yield", /*isData=*/true);
+        for (Value yielded : body.getTerminator()->getOperands())
+          drawing.edge(drawing.nodes.lookup(yielded), yield);
         drawing.endFrame();
       }
   }
@@ -262,20 +281,31 @@ private:
     drawing.endFrame();
   }
 
+  /// What lay there before is gone as far as the buffer reaches: memory is used again, in other sizes.
   void write(Value buffer, unsigned node) {
-    plan::Storage storage = plan::getStorage(buffer);
-    llvm::erase_if(written, [&](const Written &old) {
-      return old.storage.base == storage.base && storage.begin <= old.storage.begin &&
-             old.storage.end <= storage.end;
-    });
-    written.push_back({storage, node});
+    const plan::Storage storage = plan::getStorage(buffer);
+    std::vector<Written> left;
+    for (const Written &old : written) {
+      if (!old.storage.overlaps(storage)) {
+        left.push_back(old);
+        continue;
+      }
+      plan::Storage before = old.storage, behind = old.storage;
+      before.end = storage.begin;
+      behind.begin = storage.end;
+      for (const plan::Storage &rest : {before, behind})
+        if (rest.begin < rest.end)
+          left.push_back({rest, old.node});
+    }
+    left.push_back({storage, node});
+    written = std::move(left);
   }
 
   /// The boxes that wrote what is read.
   SmallVector<unsigned> read(Value buffer, unsigned node) {
     SmallVector<unsigned> sources;
     for (const Written &old : written)
-      if (old.storage.overlaps(plan::getStorage(buffer))) {
+      if (old.storage.overlaps(plan::getStorage(buffer)) && !llvm::is_contained(sources, old.node)) {
         drawing.edge(old.node, node, describeBuffer(buffer));
         sources.push_back(old.node);
       }

@@ -1,6 +1,7 @@
 // What a plan's drawing says of memory: a part that is written again has a new writer, and an event
 // without data is a dashed edge.
 // RUN: zyx-translate --to-dot %s | FileCheck %s
+// RUN: zyx-translate --to-dot %s | FileCheck %s --check-prefix=REUSED
 
 kernel.func @k(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   kernel.return
@@ -37,6 +38,27 @@ plan.func @i(%w: !plan.buffer<f32[16]> {plan.input = "w", plan.weight}, %y: !pla
   %e1 = plan.launch @k ins(%t : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>)
   plan.return
 }
+// Smaller buffers in the memory of a larger one that is no longer needed: what reads them, reads nothing of its
+// writer, whose rest is still there.
+plan.func @reused(%x: !plan.buffer<f32[64]> {plan.input = "x"}, %y: !plan.buffer<f32[16]> {plan.output = "y"}) {
+  %arena = plan.arena : !plan.buffer<u8[256]>
+  %large = plan.slice %arena[0] : !plan.buffer<u8[256]> -> !plan.buffer<f32[64]>
+  %small = plan.slice %arena[64] : !plan.buffer<u8[256]> -> !plan.buffer<f32[16]>
+  %rest = plan.slice %arena[128] : !plan.buffer<u8[256]> -> !plan.buffer<f32[16]>
+  %e0 = plan.launch @k ins(%x : !plan.buffer<f32[64]>) outs(%large : !plan.buffer<f32[64]>)
+  %e1 = plan.fill %small bits 0 wait(%e0) : !plan.buffer<f32[16]>
+  %e2 = plan.launch @k ins(%small : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>) wait(%e1)
+  %e3 = plan.launch @k ins(%rest : !plan.buffer<f32[16]>) outs(%y : !plan.buffer<f32[16]>) wait(%e2)
+  plan.return
+}
+// REUSED: digraph "reused"
+// REUSED: n0 -> n1 [label="f32[64]"]
+// REUSED-NEXT: n1 -> n2 [style=dashed]
+// REUSED-NEXT: n2 -> n3 [label="f32[16] at 64"]
+// REUSED-NEXT: n1 -> n4 [label="f32[16] at 128"]
+// REUSED-NEXT: n3 -> n4 [style=dashed]
+// REUSED-NEXT: n4 -> n5
+
 // CHECK: n1 [label="launch k"]
 // CHECK-NEXT: n2 [label="copy"]
 // CHECK-NEXT: n3 [label="fill"]

@@ -61,10 +61,15 @@ func.func @centre(%x: tensor<64x32xf32> {graph.name = "x"}) -> (tensor<32xf32> {
 // BODY: n[[#LOOP:]] [label="loop{{.*}} = 16{{.*}}\n4x8xf32"]
 // BODY-NEXT: subgraph cluster_0 {
 // BODY-NEXT: label="loop"
-// BODY-NEXT: n[[#COUNT:]] [label="argument 0\ni64", shape=ellipse]
-// BODY: label="unary tanh\n4x8xf32"]
+// BODY-NEXT: n[[#INDEX:]] [label="index\ni64", shape=ellipse]
+// BODY-NEXT: n[[#CARRIED:]] [label="carried 0\n4x8xf32", shape=ellipse]
+// BODY: label="invariant {{[0-9]+}}\n
+// BODY: n[[#STEP:]] [label="unary tanh\n4x8xf32"]
+// BODY-NEXT: n[[#YIELD:]] [label="yield", shape=ellipse]
 // BODY-NEXT: {{^  [}]}}
-// BODY: n[[#COUNT]] -> n
+// BODY: n[[#LOOP]] -> n[[#INDEX]] [style=dashed]
+// BODY-NEXT: n[[#LOOP]] -> n[[#CARRIED]] [style=dashed]
+// BODY: n[[#STEP]] -> n[[#YIELD]]
 
 // PHASE: error: invalid argument: phase 'lowered' is not drawn; graph, groups and plan are
 // BOTH: error: invalid argument: --dump-dot and --stop-after exclude each other
