@@ -87,6 +87,37 @@ static void addSpecial(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
        /*strict=*/kind != ReduceKind::Mul});
 }
 
+/// A sum begins with +0, and nothing else does: rows and columns of -0 alone, as they are, as windows and between
+/// pads. The bits are compared, because -0 and +0 are equal.
+static void addNegativeZeros(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
+  if (!accepts(kind, dtype) || !isFloat(dtype))
+    return;
+  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + ".negative-zeros",
+                   [=](Builder &b) {
+                     const DType bits = byteSize(dtype) == 8 ? DType::U64 : byteSize(dtype) == 4 ? DType::U32 : DType::U16;
+                     std::vector<NodeId> outputs;
+                     const auto add = [&](NodeId x) { outputs.push_back(b.bitcast(x, bits)); };
+                     const auto zeros = [&](Shape shape) {
+                       std::vector<double> values(static_cast<size_t>(*numElements(shape)), -0.0);
+                       return b.input(makeTensor(dtype, std::move(shape), values));
+                     };
+                     for (const int64_t n : {1, 2, 17, 1000}) {
+                       add(b.reduce(kind, zeros({3, n}), {1}));
+                       add(b.reduce(kind, zeros({n, 3}), {0}));
+                       add(b.reduce(kind, zeros({3, n, 1}), {1, 2}));
+                       add(b.reduce(kind, b.mul(zeros({3, n}), b.splat(dtype, {3, n}, 2)), {1}));
+                       if (kind == ReduceKind::Mul)
+                         continue;
+                       const NodeId padded = b.pad(zeros({n}), b.splat(dtype, {}, -0.0), {1}, {1}, {0});
+                       add(b.reduce(kind, padded, {0}));
+                       add(b.reduce(kind, b.window(padded, {0}, {2}, {1}, {1}), {1}));
+                       add(b.scan(kind, zeros({3, n}), 1, false));
+                       add(b.scan(kind, zeros({3, n}), 1, true));
+                     }
+                     return outputs;
+                   }});
+}
+
 /// Rows whose extreme element stands at each position once, among numbers of the same sign and of
 /// both: none of several chains of a reduce may be dropped, or combined as if there were no signs.
 static void addExtremes(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
@@ -181,6 +212,7 @@ void addReduceCases(std::vector<Case> &cases) {
       addReduce(cases, kind, dtype, {{17, 33}, {1}});
       addReduce(cases, kind, dtype, {{33, 17}, {0}});
       addSpecial(cases, kind, dtype);
+      addNegativeZeros(cases, kind, dtype);
     }
   const Form forms[] = {{{100}, {0}},           {{1}, {0}},
                         {{7, 1}, {1}},          {{1, 7}, {0}},

@@ -186,11 +186,12 @@ Tile Emitter::emitReduce(ReduceOp op, Ordered &ordered) {
   all = ordered.sort(all);
   Value x = getAs(op.getX(), all, ordered, loc);
   flops += cast<RankedTensorType>(x.getType()).getNumElements();
-  if (reduced.empty())
-    return {x, all};
-
   Type graphElement = getElementTypeOrSelf(op.getX().getType());
   kernel::Combine kind = getCombine(op.getKind(), graphElement);
+  const bool isFloatSum = kind == kernel::Combine::Add && isa<FloatType>(graphElement);
+  if (reduced.empty() && !isFloatSum)
+    return {x, all};
+
   bool isWidened = (graphElement.isF16() || graphElement.isBF16()) &&
                    (kind == kernel::Combine::Add || kind == kernel::Combine::Mul);
   Type element = isWidened ? Type(builder.getF32Type()) : getElement(op.getX());
@@ -204,7 +205,13 @@ Tile Emitter::emitReduce(ReduceOp op, Ordered &ordered) {
     else
       kept.push_back(axis);
   }
-  Value result = kernel::ReduceOp::create(builder, loc, getTileType(kept, element), kind, x, dims);
+  // The sum of one element is what it is added to +0: -0 becomes +0.
+  Value result;
+  if (reduced.empty())
+    result = arith::AddFOp::create(builder, loc, x,
+                                   createSplat(builder, loc, getTileType(kept, element), builder.getZeroAttr(element)));
+  else
+    result = kernel::ReduceOp::create(builder, loc, getTileType(kept, element), kind, x, dims);
   if (isWidened)
     result = arith::TruncFOp::create(builder, loc, getTileType(kept, graphElement), result);
   return {result, kept};

@@ -484,6 +484,9 @@ Type NestEmitter::bitsOf(Type element) { return t.builder.getIntegerType(element
 
 Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
   TypedAttr identity = getIdentity(kind, element);
+  // A sum begins with +0, whatever its terms are: without one, or with -0 only, it is +0.
+  if (kind == Combine::Add)
+    identity = t.builder.getZeroAttr(element);
   if (vector)
     identity = DenseElementsAttr::get(VectorType::get(lanes, element), Attribute(identity));
   return arith::ConstantOp::create(t.builder, loc, identity);
