@@ -142,6 +142,11 @@ struct Case {
   bool strict = true;
   /// What a device that draws schedules draws them from.
   uint64_t seed = 1;
+  /// How far an answer may be from the reference's, relative to the largest finite one of its output; NaN and infinities
+  /// must be the same. 0 where a bound is computed.
+  double tolerance = 0;
+  /// Whether it runs on cards alone: the others would take seconds.
+  bool isLarge = false;
 };
 
 void addElementwiseCases(std::vector<Case> &cases);
@@ -154,6 +159,7 @@ void addBodyCases(std::vector<Case> &cases);
 void addOrderCases(std::vector<Case> &cases);
 void addConvolutionCases(std::vector<Case> &cases);
 void addAttentionCases(std::vector<Case> &cases);
+void addMaskCases(std::vector<Case> &cases);
 void addCompositionCases(std::vector<Case> &cases);
 
 /// The name of a node's kind; empty where its op has none.

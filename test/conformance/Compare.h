@@ -20,6 +20,8 @@ struct Expected {
   /// "exp.f32" if the output is compared by ULPs.
   std::string function;
   bool strict = true;
+  /// As that of a case, in place of a bound, where it is not 0.
+  double tolerance = 0;
 };
 
 struct Difference {

@@ -12,6 +12,8 @@
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace zyx::conformance {
 
@@ -196,6 +198,32 @@ std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
 
 std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights) {
   return std::make_unique<CompilerDevice>(target, optimise, hasWeights);
+}
+
+Status findDevice(const std::string &name) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return Status::internal("cannot make a pipe");
+  const pid_t child = fork();
+  if (child < 0)
+    return Status::internal("cannot start a process");
+  if (child == 0) {
+    session::Session session(session::SessionOptions{});
+    const std::string text = name == "reference" ? "" : session.targetOf(name).status().message();
+    const bool isWritten = text.empty() || write(ends[1], text.data(), text.size()) >= 0;
+    _exit(text.empty() && isWritten ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string text;
+  char part[256];
+  for (ssize_t size = 0; (size = read(ends[0], part, sizeof(part))) > 0;)
+    text.append(part, static_cast<size_t>(size));
+  close(ends[0]);
+  int ended = 0;
+  waitpid(child, &ended, 0);
+  if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+    return Status::ok();
+  return Status::notFound(text.empty() ? "device '" + name + "' ends the process that opens it" : text);
 }
 
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

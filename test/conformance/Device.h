@@ -50,6 +50,9 @@ std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
                                    const std::string &target = "");
 /// Compiles for the record `target` and runs nothing, so that no device needs to be there.
 std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true);
+/// Whether a device is there, asked by a process of its own: a driver of a GPU does not survive a fork, and cases run in
+/// children.
+Status findDevice(const std::string &name);
 /// Compiles for an instruction set that this machine may lack, and runs each artifact by a command: an
 /// emulator and, behind it, the program of test/emulated.
 std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,

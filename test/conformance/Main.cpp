@@ -32,6 +32,7 @@ constexpr const char *help =
     "  --device=NAME     what runs the graphs (default: cpu): cpu, c, cuda, reference; folded or grouped,\n"
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
     "                    interpreter with a wrong bit in each output, which must fail\n"
+    "  --if-present      where the device is not there, say so and exit with 0\n"
     "  --target=NAME     the record to compile for, of one that the device runs (default: the device's\n"
     "                    own); sm_80 on a newer card, with ZYX_PTXAS= for text that its driver assembles\n"
     "  --compile-only    compile for --target and run nothing: no card is needed\n"
@@ -54,7 +55,7 @@ constexpr const char *help =
     "  --report=FILE     write each verdict, for utils/conformance.py\n"
     "  --verbose         print every refusal, not one for each reason\n"
     "Exits with 1 if an answer is wrong, a case crashes or too many are refused, with 2 if a filter\n"
-    "names no case.\n";
+    "names no case or the device is not there.\n";
 
 struct Settings {
   std::string device = "cpu", isa = "native", target;
@@ -69,7 +70,7 @@ struct Settings {
   /// 0 for all cases.
   size_t spread = 0;
   bool compileOnly = false;
-  bool list = false, coverage = false, exhaustive = false, verbose = false, hasWeights = true;
+  bool list = false, coverage = false, exhaustive = false, verbose = false, hasWeights = true, ifPresent = false;
   size_t maxRefused = SIZE_MAX;
 };
 
@@ -110,6 +111,8 @@ bool parseOption(const tools::Argument &option, Settings &settings) {
     settings.report = value;
   else if (text == "--verbose")
     settings.verbose = true;
+  else if (text == "--if-present")
+    settings.ifPresent = true;
   else if (text == "--no-weights")
     settings.hasWeights = false;
   else if (const size_t colon = value.find(':');
@@ -137,12 +140,14 @@ std::vector<Case> collect(const Settings &settings) {
   addMovementCases(all);
   addConvolutionCases(all);
   addAttentionCases(all);
+  addMaskCases(all);
   addCompositionCases(all);
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;
   for (Case &one : all) {
     const bool wanted =
-        settings.filters.empty() || std::ranges::any_of(settings.filters, isPartOf(one.name));
+        (settings.filters.empty() || std::ranges::any_of(settings.filters, isPartOf(one.name))) &&
+        (!one.isLarge || settings.compileOnly || settings.device.starts_with("cuda"));
     if (wanted && names.insert(one.name).second)
       cases.push_back(std::move(one));
   }
@@ -206,6 +211,12 @@ const std::string *findIdleFilter(const Settings &settings, const std::vector<Ca
     if (std::ranges::none_of(cases, [&](const Case &one) { return isPartOf(one.name)(filter); }))
       return &filter;
   return nullptr;
+}
+
+/// Whether the suite runs graphs by the device of that name, and not in place of it.
+bool isOpened(const Settings &settings) {
+  return !settings.compileOnly && settings.emulator.empty() && settings.device != "folded" && settings.device != "grouped" &&
+         settings.device != "corrupted";
 }
 
 /// Prints what did not pass and counts everything; true if nothing is wrong.
@@ -291,6 +302,13 @@ int main(int argc, char **argv) {
                 missing.empty() ? "every op is covered" : "none of these");
     return missing.empty() ? 0 : 1;
   }
+  // Of a device that is not there every case would be refused, and nothing be wrong.
+  if (isOpened(settings))
+    if (const Status found = findDevice(settings.device); !found.isOk()) {
+      std::fprintf(settings.ifPresent ? stdout : stderr, "%s%s\n",
+                   settings.ifPresent ? "skipped: " : "zyx-conformance: ", found.message().c_str());
+      return settings.ifPresent ? 0 : 2;
+    }
   const auto begin = std::chrono::steady_clock::now();
   const auto make = [&] {
 #ifdef ZYX_BUILD_COMPILER
