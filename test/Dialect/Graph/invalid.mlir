@@ -329,11 +329,6 @@ func.func private @f(tensor<4xf32, #graph.extents<"4">>)
 
 // -----
 
-// expected-error@+1 {{the extent 'n + n' is written '2*n'}}
-func.func private @f(tensor<?xf32, #graph.extents<"n + n">>)
-
-// -----
-
 // expected-error@+1 {{the extent 'n +' has no number, symbol or parenthesis at character 3}}
 func.func private @f(tensor<?xf32, #graph.extents<"n +">>)
 

@@ -24,15 +24,35 @@ void GraphDialect::registerAttributes() {
       >();
 }
 
+/// Each extent in the one order in which it is printed, so that equal ones are one attribute.
+Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  SmallVector<StringAttr> texts;
+  auto parseOne = [&]() -> ParseResult {
+    StringAttr &text = texts.emplace_back();
+    if (parser.parseAttribute(text))
+      return failure();
+    if (zyx::Result<zyx::Extent> extent = zyx::Extent::parse({text.data(), text.size()}))
+      text = StringAttr::get(parser.getContext(), extent->toString());
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseOne))
+    return {};
+  return parser.getChecked<ExtentsAttr>(place, parser.getContext(), texts);
+}
+
+void ExtentsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getTexts(), printer);
+  printer << '>';
+}
+
 LogicalResult ExtentsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<StringAttr> texts) {
   for (StringAttr text : texts) {
     zyx::Result<zyx::Extent> extent = zyx::Extent::parse({text.data(), text.size()});
     if (!extent)
       return emitError() << extent.status().message();
-    if (extent->toString() != text.getValue())
-      return emitError() << "the extent '" << text.getValue() << "' is written '"
-                         << extent->toString() << "'";
   }
   return success();
 }

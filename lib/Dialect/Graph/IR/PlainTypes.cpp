@@ -98,7 +98,8 @@ zyx::Result<zyx::TensorType> zyx::graph::ir::toPlainType(Type type) {
     return Status::invalidArgument(toText(type) + " is not a ranked tensor");
   std::optional<DType> dtype = toDType(tensor.getElementType());
   if (!dtype)
-    return Status::invalidArgument(toText(type) + " has an element type that the graph has not");
+    return Status::invalidArgument(toText(type) + " has an element type that the graph has not; it has i1, i8 to i64, ui8 to ui64, f16, bf16, f32, "
+                                   "f64, f8E4M3FN and f8E5M2");
   if (auto texts = dyn_cast_or_null<ExtentsAttr>(tensor.getEncoding())) {
     std::vector<Extent> extents;
     for (StringAttr text : texts.getTexts())

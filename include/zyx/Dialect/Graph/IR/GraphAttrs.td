@@ -16,7 +16,7 @@ def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents",
   let description = [{
     The encoding of a tensor type that has a `?`: one expression per dimension, a number where the
     extent is one. Expressions are sums and products of integers, symbols and quotients rounded
-    down (`floordiv`), in the one order in which they are printed. A symbol is a name that belongs
+    down (`floordiv`), in any order: they are printed in one. A symbol is a name that belongs
     to the entry; its value is what the entry's arguments make it when it is called.
 
     ```mlir
@@ -24,7 +24,7 @@ def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents",
     ```
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$texts);
-  let assemblyFormat = "`<` $texts `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
