@@ -106,6 +106,9 @@ typedef struct zyx_compiler_compile_args {
   const char *only_kernel;
   /* Unless NULL or "", topics of ZYX_DEBUG that the library tells of from now on, beside those of that variable. */
   const char *debug;
+  /* The device that is to run it, as "cuda:1"; NULL and "" are the first one of the target's kind. A program that
+   * names another one is refused. */
+  const char *device;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

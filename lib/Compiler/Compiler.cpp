@@ -9,6 +9,7 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Graph/Devices.h"
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
@@ -40,7 +41,13 @@ public:
     if (auto place = remark.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
       stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
              << ": ";
-    stream << remark.getMsg() << '\n';
+    // What is streamed to a remark piece by piece reads as one text.
+    for (const mlir::remark::detail::Remark::Arg &piece : remark.getArgs()) {
+      if (piece.key != "Remark")
+        stream << piece.key << '=';
+      stream << piece.val;
+    }
+    stream << '\n';
   }
 
 private:
@@ -117,6 +124,32 @@ std::string describe(const mlir::Diagnostic &diagnostic) {
   return text;
 }
 
+/// The lines of messages about a text, each place with its line of the text and a caret below the column.
+std::string withCarets(llvm::StringRef messages, llvm::StringRef text, llvm::StringRef file) {
+  constexpr size_t widest = 160;
+  llvm::SmallVector<llvm::StringRef> lines;
+  std::string shown;
+  for (llvm::StringRef rest = messages; !rest.empty();) {
+    llvm::StringRef message;
+    std::tie(message, rest) = rest.split('\n');
+    shown += (shown.empty() ? "" : "\n") + message.str();
+    unsigned line = 0, column = 0;
+    if (!message.consume_front(file) || !message.consume_front(":") || message.consumeInteger(10, line) ||
+        !message.consume_front(":") || message.consumeInteger(10, column) || line == 0 || column == 0)
+      continue;
+    if (lines.empty())
+      text.split(lines, '\n');
+    if (line > lines.size() || column > widest || column > lines[line - 1].size() + 1)
+      continue;
+    const llvm::StringRef source = lines[line - 1].take_front(widest).rtrim();
+    std::string caret;
+    for (char c : lines[line - 1].take_front(column - 1))
+      caret += c == '\t' ? '\t' : ' ';
+    shown += "\n" + source.str() + "\n" + caret + "^";
+  }
+  return shown;
+}
+
 Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
   std::string name = args.file_name ? args.file_name : "<text>";
   if (args.isolation)
@@ -134,17 +167,20 @@ Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
   mlir::MLIRContext *context = &kept->context;
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-      messages += (messages.empty() ? "" : "\n") + describe(diagnostic);
+    const std::string text = describe(diagnostic);
+    // What an op refused has its reason already.
+    const bool isEcho = !messages.empty() && llvm::StringRef(text).ends_with("failed to infer returned types");
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !isEcho)
+      messages += (messages.empty() ? "" : "\n") + text;
     return mlir::success();
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context, name);
   if (!module)
-    return Status::invalidArgument(messages);
+    return Status::invalidArgument(isBytecode ? messages : withCarets(messages, text, name));
   for (mlir::func::FuncOp entry : module->getOps<mlir::func::FuncOp>()) {
     Result<graph::Graph> graph = graph::ir::exportGraph(entry);
     if (!graph.isOk())
-      return graph.status();
+      return {graph.status().code(), withCarets(graph.status().message(), text, name)};
     result.graphs.push_back(graph->serialize());
   }
   if (result.graphs.empty())
@@ -159,16 +195,21 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   if (args.debug)
     enableDebugTopics(splitDebugTopics(args.debug));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
+  ZYX_ASSIGN_OR_RETURN(const target::TargetInfo target, target::lookUpTarget(args.target ? args.target : "cpu",
+                                                                             args.isa ? args.isa : "native"));
+  // A child does what its parent has let through.
+  if (!isolation::serving())
+    ZYX_RETURN_IF_ERROR(graph::checkDevices(graph, args.device && *args.device ? args.device : target.device));
   if (args.isolation)
     return isolation::compile(args, graph.name, result);
   graph.bindParameters();
   if (std::set<std::string> symbols = graph::collectSymbols(graph); !symbols.empty())
     return Status::invalidArgument("graph " + graph.name + " has symbols without values, as " +
-                                   *symbols.begin() + ": specialise it before it is compiled");
+                                   *symbols.begin() + ": give them by --bind=" + *symbols.begin() +
+                                   "=NUMBER, or specialise it before it is compiled");
 
   pipelines::Options options;
-  ZYX_ASSIGN_OR_RETURN(options.target, target::lookUpTarget(args.target ? args.target : "cpu",
-                                                            args.isa ? args.isa : "native"));
+  options.target = target;
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
   options.scheduleSeed = args.schedule_seed;

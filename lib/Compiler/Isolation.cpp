@@ -41,7 +41,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 136,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 144,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//

@@ -88,6 +88,9 @@ struct Inference {
 
 } // namespace
 
+/// Of a concat: each is code of its own, a part of a kernel.
+static constexpr size_t maxParts = 4096;
+
 static Status refuse(std::string reason) { return Status::invalidArgument(std::move(reason)); }
 
 static bool isNumber(DType dtype) { return dtype != DType::Bool && !isStorageOnly(dtype); }
@@ -103,7 +106,13 @@ static Status refuseDType(std::string_view what, std::string_view wanted, const 
   return refuse(std::move(text));
 }
 
-static std::string list(const std::vector<int64_t> &values) { return zyx::toString(Shape(values)); }
+/// Numbers, of which none is a symbol.
+static std::string list(const std::vector<int64_t> &values) {
+  std::string text;
+  for (int64_t value : values)
+    text += (text.empty() ? "[" : ", ") + std::to_string(value);
+  return text.empty() ? "[]" : text + "]";
+}
 
 /// What every type must satisfy, in memory or not: see inferType.
 static Status checkType(std::string_view op, const TensorType &type) {
@@ -151,6 +160,9 @@ Status Inference::checkAttributes() const {
     extra = "direction";
   if (extra)
     return refuse(std::string(toString(op)) + " takes no " + extra);
+  // Names end at it where C reads them.
+  if (a.name.find('\0') != std::string::npos)
+    return refuse(std::string(toString(op)) + " has a name with a zero byte");
   if (takesKind && a.kind >= numKinds(op))
     return refuse(std::string(toString(op)) + " has the unknown kind " + std::to_string(a.kind));
   return Status::ok();
@@ -512,6 +524,9 @@ Result<TensorType> Inference::concat() const {
       attributes.dims[0] >= static_cast<int64_t>(first.shape.size()))
     return refuse("concat of " + toString(first) + " along " + list(attributes.dims) +
                   ", which is not one of its dimensions");
+  if (operands.size() > maxParts)
+    return refuse("concat of " + std::to_string(operands.size()) + " parts, more than " + std::to_string(maxParts) +
+                  ": concat some of them first");
   const auto dim = static_cast<size_t>(attributes.dims[0]);
   TensorType result = first;
   for (size_t i = 1; i < operands.size(); ++i) {

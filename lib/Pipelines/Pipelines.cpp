@@ -208,6 +208,8 @@ void zyx::pipelines::registerCompilePipeline() {
         std::optional<Phase> last = parsePhase(options.stopAfter.getValue());
         if (!last)
           return error("there is no phase '" + options.stopAfter.getValue() + "'");
+        // What comes by another door was checked there.
+        passes.addNestedPass<func::FuncOp>(graph::ir::createCheckDevicesPass({target->device}));
         for (const PhaseEntry &entry : phases)
           if (entry.phase <= *last)
             entry.add(passes, {.target = *target,

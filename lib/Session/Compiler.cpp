@@ -200,6 +200,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.only_kernel = options.onlyKernel.c_str();
   const std::string topics = enabledDebugTopics();
   args.debug = topics.c_str();
+  args.device = options.device.c_str();
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

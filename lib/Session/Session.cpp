@@ -7,6 +7,7 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
+#include "zyx/Graph/Devices.h"
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
@@ -37,7 +38,9 @@ std::string programKey(const graph::Graph &graph, const CompileOptions &options)
   return graph.canonicalHash().toHex() + " " + options.target + " " + options.isa +
          (options.noOptimise ? " unoptimised " : " ") +
          std::to_string(options.scheduleSeed) + " " + graph.name +
-         (options.measured.empty() ? "" : " measured " + hashBytes(std::string_view(options.measured)).toHex());
+         (options.measured.empty() ? "" : " measured " + hashBytes(std::string_view(options.measured)).toHex()) +
+         // What names no device is the same program on each of a kind.
+         (graph::namesDevices(graph) ? " on " + options.device : "");
 }
 
 std::vector<artifact::Argument> inputsOf(const graph::Graph &graph) {
@@ -513,6 +516,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
     return std::unique_ptr<Executable>(
         new SymbolicExecutable(*this, std::move(graph), deviceName, readyBytes));
   if (deviceName == "reference") {
+    ZYX_RETURN_IF_ERROR(graph::checkDevices(graph, deviceName));
     if (isa != "native")
       return Status::invalidArgument("device 'reference' has no instruction set '" + isa +
                                      "'; only 'cpu' has one");
@@ -523,6 +527,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName));
   options.target = on->target();
   options.isa = isa;
+  options.device = deviceName;
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options, on));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
                        artifact::Artifact::deserialize(compiled.output));

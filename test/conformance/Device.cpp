@@ -8,6 +8,7 @@
 
 #include "zyx/Base/Bytes.h"
 #include "zyx/Base/ChildProcess.h"
+#include "zyx/Graph/Devices.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Session/Session.h"
 
@@ -19,6 +20,33 @@ namespace zyx::conformance {
 
 namespace {
 
+/// With the device's own name in transfers: a program that names another one is refused.
+Result<graph::Graph> onDevice(const graph::Graph &from, std::string_view device) {
+  if (!graph::namesDevices(from))
+    return from;
+  graph::Graph made;
+  made.name = from.name;
+  made.numWeights = from.numWeights;
+  std::vector<graph::NodeId> copies;
+  for (graph::NodeId id = 0; id < from.size(); ++id) {
+    const graph::Node &node = from.node(id);
+    std::vector<graph::NodeId> operands;
+    for (graph::NodeId operand : node.operands)
+      operands.push_back(copies[operand]);
+    graph::Attributes attributes = node.attributes;
+    if (node.op == graph::Op::Transfer)
+      attributes.name = device;
+    ZYX_ASSIGN_OR_RETURN(const graph::NodeId copy,
+                         made.add(node.op, operands, std::move(attributes), node.type, from.location(id)));
+    copies.push_back(copy);
+  }
+  for (graph::NodeId input : from.inputs)
+    made.inputs.push_back(copies[input]);
+  for (const graph::Output &output : from.outputs)
+    made.outputs.push_back({output.name, copies[output.node]});
+  return made;
+}
+
 class SessionDevice final : public Device {
 public:
   SessionDevice(std::string name, Optimise optimise, const std::string &isa, bool hasWeights, std::string target)
@@ -27,7 +55,8 @@ public:
   void setSeed(uint64_t value) override { seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
-    Program program{graph, {inputs.begin(), inputs.end()}};
+    ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, name));
+    Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
       program = withWeights(program);
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable, prepare(program.graph));
@@ -112,7 +141,8 @@ public:
       : isa(std::move(isa)), command(std::move(command)), hasWeights(hasWeights) {}
   Result<std::vector<HostTensor>> run(const graph::Graph &graph,
                                       std::span<const HostTensor> inputs) override {
-    Program program{graph, {inputs.begin(), inputs.end()}};
+    ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, "cpu"));
+    Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
       program = withWeights(program);
     session::CompileOptions options;

@@ -22,6 +22,9 @@ namespace zyx::session {
 struct CompileOptions {
   /// The name of a target record.
   std::string target = "cpu";
+  /// The device that is to run it, as "cuda:1"; empty is the first one of the target's kind. A program that
+  /// names another one is refused.
+  std::string device = {};
   /// The instruction set of code for "cpu", by the name of its record; "native" is this machine's.
   std::string isa = "native";
   /// The phase whose text is wanted instead of an artifact; empty makes an artifact.

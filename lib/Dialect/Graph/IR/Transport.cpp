@@ -97,6 +97,8 @@ Status Exporter::addArguments(func::FuncOp entry) {
   llvm::StringSet<> names;
   for (BlockArgument argument : entry.getArguments()) {
     std::string name = getArgumentName(entry, argument.getArgNumber());
+    if (StringRef(name).contains('\0'))
+      return refuseAt(argument.getLoc(), "the name of an argument has a zero byte");
     if (!names.insert(name).second)
       return refuseAt(argument.getLoc(), "two arguments are named '" + name + "'");
     if (isWeight(entry, argument.getArgNumber()))
@@ -185,6 +187,8 @@ Status Exporter::addOutputs(func::FuncOp entry, func::ReturnOp op) {
   llvm::StringSet<> names;
   for (OpOperand &operand : op->getOpOperands()) {
     std::string name = getResultName(entry, operand.getOperandNumber());
+    if (StringRef(name).contains('\0'))
+      return refuseAt(op.getLoc(), "the name of a result has a zero byte");
     if (!names.insert(name).second)
       return refuseAt(op.getLoc(), "two results are named '" + name + "'");
     result.outputs.push_back({std::move(name), ids.at(operand.get())});
@@ -197,6 +201,9 @@ Result<graph::Graph> graph::ir::exportGraph(func::FuncOp entry) {
     return refuseAt(entry.getLoc(), "function '" + entry.getName() + "' has no body");
   if (!entry.getBody().hasOneBlock())
     return refuseAt(entry.getLoc(), "function '" + entry.getName() + "' has several blocks");
+  // Names end at it where C reads them.
+  if (entry.getName().contains('\0'))
+    return refuseAt(entry.getLoc(), "the name of a function has a zero byte");
   Exporter exporter;
   exporter.result.name = entry.getName().str();
   ZYX_RETURN_IF_ERROR(exporter.addArguments(entry));

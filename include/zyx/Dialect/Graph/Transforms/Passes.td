@@ -31,6 +31,22 @@ def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
   let options = [ListOption<"keep", "keep", "std::string", "Names of ops that are left alone">];
 }
 
+def CheckDevicesPass : Pass<"zyx-graph-check-devices", "::mlir::func::FuncOp"> {
+  let summary = "Refuse a transfer to another device than the program's";
+  let description = [{
+    A program has one device, and its transfers are gone behind `-zyx-search-decompose-movement`: one that names
+    another device would be dropped. `cuda` is `cuda:0`.
+
+    ```mlir
+    // with device=cpu: error: 'graph.transfer' op to 'cuda:1' in a program for 'cpu': a program has one device
+    %y = graph.transfer %x to "cuda:1" : tensor<4xf32>
+    ```
+
+    The whole test is test/Dialect/Graph/Transforms/check-devices.mlir.
+  }];
+  let options = [Option<"device", "device", "std::string", "\"cpu\"", "The program's device, as cpu or cuda:1">];
+}
+
 def SpecialisePass : Pass<"zyx-graph-specialise", "::mlir::func::FuncOp"> {
   let summary = "Put numbers in the place of symbols";
   let description = [{
