@@ -13,6 +13,7 @@
 #include "zyx/Dialect/Graph/Transport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
 
 namespace zyx {
 #define GEN_PASS_DEF_CONVERTGRAPHTOKERNELPASS
@@ -195,6 +196,12 @@ LogicalResult Planner::launch(GroupOp group) {
   if (failed(converted))
     return failure();
   symbols.insert(converted->kernel);
+  // What is said of a group before has its place, and no name yet.
+  remark::passed(group.getLoc(), remark::RemarkOpts::name("Kernel").category("zyx-kernel").function(entry.getName()))
+      << (converted->kernel.getName() + " is the kernel of " +
+          Twine(llvm::range_size(group.getBlock().without_terminator())) + " ops, with " +
+          Twine(group.getNumResults()) + (group.getNumResults() == 1 ? " result" : " results"))
+             .str();
   SmallVector<Value> ins, outs;
   for (Value input : group.getInputs())
     ins.push_back(buffers.lookup(getRoot(input)));
