@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/TextLimits.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -434,6 +435,10 @@ Status checkTextLimits(std::string_view text, const TextLimits &limits) {
                                    " bytes, more than " + std::to_string(limits.bytes));
   if (text.substr(0, 4) == "ML\xefR")
     return Status::invalidArgument("the input is MLIR bytecode; only text is read");
+  // The parser takes a zero byte for space.
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return Status::invalidArgument("line " + std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) +
+                                   " has a zero byte");
   return Scanner(text, limits).run();
 }
 

@@ -34,7 +34,7 @@ struct TextLimits {
 };
 
 /// Refuses MLIR text that exceeds the limits, with the line where it does; MLIR bytecode, whose
-/// reader trusts its input; and numbers that the parser would read as other ones: integers that a
+/// reader trusts its input; zero bytes; and numbers that the parser would read as other ones: integers that a
 /// signless type holds as unsigned ones only (`dense<200> : tensor<4xi8>`), and floats beyond the
 /// largest one of their type. Linear in the text.
 Status checkTextLimits(std::string_view text, const TextLimits &limits = {});

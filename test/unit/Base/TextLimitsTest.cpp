@@ -68,6 +68,10 @@ TEST(TextLimits, refusesBytecode) {
   EXPECT_THAT(checkTextLimits("ML\xefR...").message(), HasSubstr("the input is MLIR bytecode"));
 }
 
+TEST(TextLimits, refusesZeroBytes) {
+  EXPECT_THAT(checkTextLimits(std::string_view("a\nb\0c", 5)).message(), HasSubstr("line 2 has a zero byte"));
+}
+
 TEST(TextLimits, refusesLongNumbers) {
   EXPECT_THAT(checkTextLimits("\n1." + repeat("3", 1099)).message(),
               HasSubstr("line 2 has a number of 1101 characters, more than 1100"));
