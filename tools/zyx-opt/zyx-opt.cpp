@@ -2,13 +2,18 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Common/LLVMOptions.h"
 #include "zyx/Base/Config.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Pipelines/InitAll.h"
 
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -19,8 +24,29 @@ void registerTestTransportPass();
 } // namespace zyx::test
 #endif
 
+/// What `--help` begins with: our own among all passes, which are options of these names.
+static void listPasses() {
+  std::vector<llvm::StringRef> names;
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (name.starts_with("zyx-"))
+      names.push_back(name);
+  llvm::sort(names);
+  llvm::outs() << "zyx-opt: runs passes on MLIR text\n"
+                  "usage: zyx-opt FILE [-o FILE] --PASS[=OPTIONS]...\n\n"
+                  "Passes and pipelines of zyx, as docs/pipeline.md orders them:\n";
+  for (llvm::StringRef name : names) {
+    const mlir::PassRegistryEntry *entry = mlir::PassInfo::lookup(name);
+    if (!entry)
+      entry = mlir::PassPipelineInfo::lookup(name);
+    if (entry)
+      llvm::outs() << "  --" << llvm::left_justify(name, 38) << ' ' << entry->getPassDescription() << '\n';
+  }
+  llvm::outs() << '\n';
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  zyx::tools::tidyOptions("zyx-opt");
   zyx::Result<zyx::LoadedConfig> loaded = zyx::loadConfig();
   if (!loaded) {
     llvm::errs() << "zyx-opt: error: " << loaded.status().message() << '\n';
@@ -35,8 +61,11 @@ int main(int argc, char **argv) {
 #ifdef ZYX_BUILD_TESTS
   zyx::test::registerTestTransportPass();
 #endif
-  auto [inputName, outputName] =
-      mlir::registerAndParseCLIOptions(argc, argv, "zyx: run passes on a file", registry);
+  const std::string header = mlir::registerCLIOptions("zyx: run passes on a file", registry);
+  for (int i = 1; i < argc; ++i)
+    if (llvm::StringRef(argv[i]).ltrim('-') == "help")
+      listPasses();
+  auto [inputName, outputName] = mlir::parseCLIOptions(argc, argv, header);
 
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);

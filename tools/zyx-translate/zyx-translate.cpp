@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Common/LLVMOptions.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
@@ -123,6 +124,7 @@ static LogicalResult toDot(const std::shared_ptr<llvm::SourceMgr> &sources, llvm
 }
 
 int main(int argc, char **argv) {
+  zyx::tools::tidyOptions("zyx-translate");
   TranslateRegistration ptx("kernel-to-ptx", "Kernels of the machine form as PTX", kernelToPTX);
   TranslateRegistration c("kernel-to-c", "Scalar kernels of the lowered form as C11", kernelToC);
   TranslateRegistration llvmIR(
