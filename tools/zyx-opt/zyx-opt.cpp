@@ -33,7 +33,7 @@ static void listPasses() {
   llvm::sort(names);
   llvm::outs() << "zyx-opt: runs passes on MLIR text\n"
                   "usage: zyx-opt FILE [-o FILE] --PASS[=OPTIONS]...\n\n"
-                  "Passes and pipelines of zyx, as docs/pipeline.md orders them:\n";
+                  "Passes and pipelines of zyx; docs/pipeline.md says in which order they run:\n";
   for (llvm::StringRef name : names) {
     const mlir::PassRegistryEntry *entry = mlir::PassInfo::lookup(name);
     if (!entry)
