@@ -45,7 +45,8 @@ def DecomposeMovementPass : Pass<"zyx-search-decompose-movement", "::mlir::func:
     - A pad with another fill, one that is computed or one beside a constant, is a select by the
       place: of the pad with zeros, and the fill.
     - A concat is the same: selects, by the place, of the parts padded to its extents.
-    - A transfer is its operand, because a program is for one device.
+    - A transfer is its operand: a program is for one device, and the doors of the compiler refuse one that
+      names another.
 
     ```mlir
     %0 = graph.concat %a, %b dim = 0 : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>

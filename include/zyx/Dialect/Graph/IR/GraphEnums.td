@@ -89,7 +89,7 @@ def Graph_BinaryKind : I32Enum<"BinaryKind", "what a binary op computes",
 class Graph_Reduce<string name, int number, string keyword, string types, string text>
     : Graph_Kind<name, number, keyword, types, text>;
 defvar Graph_ReduceKinds = [
-  Graph_Reduce<"Add", 0, "add", numberTypes, "the sum; 0 of nothing; integers wrap; f16 and bf16 accumulate in f32 and round once">,
+  Graph_Reduce<"Add", 0, "add", numberTypes, "the sum, which begins with +0: it is +0 of nothing and of -0 alone; integers wrap; f16 and bf16 accumulate in f32 and round once">,
   Graph_Reduce<"Max", 1, "max", allTypes, "the largest, as binary max; NaN where one is NaN">,
   Graph_Reduce<"Min", 2, "min", allTypes, "the smallest, as binary min; NaN where one is NaN">,
   Graph_Reduce<"Mul", 3, "mul", numberTypes, "the product; 1 of nothing; integers wrap; f16 and bf16 accumulate in f32 and round once">,

@@ -237,8 +237,8 @@ def Graph_TransferOp : Graph_ViewOp<"transfer", 21, [InferTypeOpAdaptor]> {
   let summary = "The same tensor on another device";
   let description = [{
     The only op that names a device: lower-case letters and digits, and the number of the device
-    among those of its kind where there may be several. The values stay as they are, so that a
-    program for one device drops its transfers.
+    among those of its kind where there may be several. The values stay as they are. A
+    program runs on one device: one that names another is refused when it is compiled.
 
     ```mlir
     %y = graph.transfer %x to "cuda:1" : tensor<4x8xf32>

@@ -287,7 +287,8 @@ def Kernel_ReduceOp : Kernel_Op<"reduce", [Pure]> {
   let description = [{
     `add` and `mul` of floating point may be combined in any order; `max` and `min` propagate NaN, and are
     signed on integers, where a true `i1` is -1; `umax`, `umin` are of unsigned integers; the order never
-    shows elsewhere. No elements make the neutral one; of a floating-point sum that is -0.
+    shows elsewhere. No elements make the neutral one. A floating-point sum begins with +0: it is +0 of no
+    elements, and of -0 alone.
 
     `%s = kernel.reduce add %x dims [1] : tensor<8x1024xf32> -> tensor<8xf32>`
   }];
