@@ -25,7 +25,7 @@ func.func @f(%x: tensor<4xsi8>) {
 // -----
 
 func.func @f(%x: tensor<4xi4>) {
-  // expected-error@+1 {{tensor<4xi4> has an element type that the graph has not}}
+  // expected-error@+1 {{tensor<4xi4> has an element type that the graph has not; it has i1, i8 to i64, ui8 to ui64, f16, bf16, f32, f64, f8E4M3FN and f8E5M2}}
   %0 = graph.unary neg %x : tensor<4xi4>
   return
 }

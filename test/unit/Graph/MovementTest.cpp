@@ -102,6 +102,15 @@ TEST(MovementTest, Concat) {
   const NodeId huge = *g.expand(*g.reshape(g.fill(), {1}), {INT64_MAX / 8});
   EXPECT_EQ(g.type(g.concat(std::vector<NodeId>(9, huge), 0)),
             "concat along dimension 0 gives an extent that does not fit in 63 bits");
+  EXPECT_EQ(g.type(g.concat(std::vector<NodeId>(4096, g.x), 0)), "f32[8192, 3]");
+  EXPECT_EQ(g.type(g.concat(std::vector<NodeId>(4097, g.x), 0)),
+            "concat of 4097 parts, more than 4096: concat some of them first");
+}
+
+TEST(MovementTest, NamesHaveNoZeroByte) {
+  Movement g({2});
+  EXPECT_EQ(g.type(g.parameter(std::string("a\0b", 3), {DType::F32, {2}})), "parameter has a name with a zero byte");
+  EXPECT_EQ(g.type(g.transfer(g.x, std::string("cpu\0", 4))), "transfer has a name with a zero byte");
 }
 
 TEST(MovementTest, Bitcast) {
