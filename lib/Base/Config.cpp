@@ -269,8 +269,10 @@ void checkTopics(LoadedConfig &loaded) {
 
 template <typename T>
 const T *findDevice(const std::map<std::string, T> &table, std::string_view device) {
-  for (std::string_view name : {device, device.substr(0, device.find(':'))})
-    if (const auto found = table.find(std::string(name)); found != table.end())
+  // What is said of "cuda:0" is said of the first device alone, which is called "cuda".
+  const std::string kind(device.substr(0, device.find(':')));
+  for (const std::string &name : {device == kind ? kind + ":0" : std::string(device), kind})
+    if (const auto found = table.find(name); found != table.end())
       return &found->second;
   return nullptr;
 }

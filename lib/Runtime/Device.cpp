@@ -7,6 +7,8 @@
 #include "Devices/Cuda/Cuda.h"
 #include "Devices/Host/Host.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::runtime;
 
@@ -29,10 +31,32 @@ constexpr Entry entries[] = {
     {"webgpu", "this build has no WebGPU device", nullptr},
 };
 
+/// Of a name that could be any card's.
+Status refuseGpu() {
+  std::string present, absent;
+  for (const Entry &entry : entries)
+    for (const DeviceListing &one : entry.list ? entry.list() : std::vector<DeviceListing>()) {
+      std::string &text = one.present ? present : absent;
+      text += (text.empty() ? "" : ", ") + one.name + " (" + one.description + ")";
+    }
+  return Status::notFound("no device is called 'gpu'; " +
+                          (present.empty() ? "there is none: " + absent : "there are " + present));
+}
+
 } // namespace
 
-Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view name,
+std::string runtime::canonicalDeviceName(std::string_view name) {
+  const bool isFirst = name.ends_with(":0") && std::ranges::any_of(entries, [&](const Entry &entry) {
+                         return name.substr(0, name.size() - 2) == entry.name;
+                       });
+  return std::string(isFirst ? name.substr(0, name.size() - 2) : name);
+}
+
+Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given,
                                                       const DeviceOptions &options) {
+  const std::string name = canonicalDeviceName(given);
+  if (name == "gpu")
+    return refuseGpu();
   std::string known;
   for (const Entry &entry : entries) {
     if (entry.list && name.starts_with(std::string(entry.name) + ":"))

@@ -20,15 +20,23 @@ Status PoolLedger::unknown() const {
 
 Result<Allocation>
 PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take) {
-  std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   const bool fits = size <= counts.limit - counts.inUse;
-  const std::optional<uint64_t> handle = fits ? take() : std::nullopt;
+  std::optional<uint64_t> handle;
+  if (fits) {
+    // Of this budget nobody else takes meanwhile. The system may let us wait, and others need not.
+    counts.inUse += size;
+    lock.unlock();
+    handle = take();
+    lock.lock();
+    if (!handle)
+      counts.inUse -= size;
+  }
   if (!handle)
     return Status::outOfMemory("pool " + pool + " holds " + std::to_string(counts.inUse) + " of " +
                                std::to_string(counts.limit) + " bytes and cannot give " +
                                std::to_string(size) + " more");
   live.emplace(*handle, size);
-  counts.inUse += size;
   counts.highWater = std::max(counts.highWater, counts.inUse);
   return Allocation{*handle, size};
 }

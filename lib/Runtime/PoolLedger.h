@@ -23,7 +23,8 @@ public:
   PoolLedger(std::string pool, uint64_t limit) : pool(std::move(pool)) { counts.limit = limit; }
 
   PoolUsage usage() const;
-  /// `take` gives a handle that is not in use, or nothing where the system has no more memory.
+  /// `take` gives a handle that is not in use, or nothing where the system has no more memory. No lock is held while it
+  /// runs; what it is asked for counts as in use.
   Result<Allocation> allocate(uint64_t size,
                               const std::function<std::optional<uint64_t>()> &take);
   /// Forgets an allocation; its memory can be freed then.

@@ -308,13 +308,15 @@ Result<Compiler *> Session::compiler() {
   return openCompiler.get();
 }
 
-Status Session::checkEnabled(const std::string &device) const {
+Status Session::checkEnabled(const std::string &name) const {
+  const std::string device = runtime::canonicalDeviceName(name);
   if (config.isEnabled(device))
     return Status::ok();
   return Status::unsupported("device '" + device + "' is off in the configuration");
 }
 
-Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &name) {
+Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &given) {
+  const std::string name = runtime::canonicalDeviceName(given);
   std::lock_guard lock(opening);
   auto found = devices.find(name);
   if (found != devices.end())

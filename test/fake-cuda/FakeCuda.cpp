@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -71,10 +72,9 @@ constexpr int success = 0, invalid = 1, outOfMemory = 2, invalidContext = 201, b
 constexpr int mostDevices = 8;
 
 struct Card {
-  explicit Card(int number) : context{number}, pool{number, {}} {}
+  explicit Card(int number) : context{number} {}
   int lost = 0;
   ContextTag context;
-  MemoryPoolTag pool;
 };
 
 struct State {
@@ -89,10 +89,14 @@ struct State {
     size_t size;
     int device;
     std::shared_ptr<void> owner;
+    std::shared_ptr<MemoryPoolTag> pool;
   };
   /// What was given out, until it is given back; a lost device keeps it to its end.
   std::map<uint64_t, Block> memory;
   std::map<Stream, std::shared_ptr<StreamTag>> streams;
+  std::map<MemoryPoolHandle, std::shared_ptr<MemoryPoolTag>> pools;
+  /// The word for which a stream waits.
+  std::atomic<const volatile uint32_t *> gate = nullptr;
   std::atomic<int> held = -1;
 };
 
@@ -101,8 +105,11 @@ State &state() {
   return state;
 }
 
-/// The device of the calling thread's context.
-thread_local int current = -1;
+/// The devices of the calling thread's contexts; the last one is current.
+thread_local std::vector<int> contexts;
+struct Current {
+  operator int() const { return contexts.empty() ? -1 : contexts.back(); }
+} current;
 
 /// What needs no context, and succeeds.
 template <typename F> int always(F &&body) {
@@ -155,7 +162,7 @@ bool isAlive(uint64_t address, size_t size, int device) {
   if (after == state().memory.begin())
     return false;
   const auto &[begin, block] = *std::prev(after);
-  const bool isReached = block.device == device || state().cards[block.device].pool.readers.contains(device);
+  const bool isReached = block.device == device || block.pool->readers.contains(device);
   return isReached && address + size <= begin + block.size;
 }
 
@@ -192,10 +199,9 @@ void zyxFakeCudaReset() {
     state().facts = {};
     state().memory.clear();
     state().held = -1;
-    for (Card &card : state().cards) {
+    state().gate = nullptr;
+    for (Card &card : state().cards)
       card.lost = 0;
-      card.pool.readers.clear();
-    }
   });
 }
 void zyxFakeCudaHold(int device) { state().held = device; }
@@ -250,8 +256,26 @@ int cuDeviceTotalMem_v2(size_t *bytes, int) {
   *bytes = state().facts.memoryBytes;
   return success;
 }
-int cuDeviceGetDefaultMemPool(MemoryPoolHandle *pool, int device) {
-  return always([&] { *pool = &state().cards.at(device).pool; });
+int cuMemGetInfo_v2(size_t *free, size_t *all) {
+  return onDevice([&] {
+    *all = state().facts.memoryBytes;
+    *free = state().facts.memoryBytes - state().facts.othersBytes;
+    return success;
+  });
+}
+int cuMemPoolCreate(MemoryPoolHandle *pool, const PoolProperties *properties) {
+  return always([&] {
+    ++state().facts.pools;
+    auto made = std::make_shared<MemoryPoolTag>(MemoryPoolTag{properties->device, {}});
+    *pool = made.get();
+    state().pools[made.get()] = std::move(made);
+  });
+}
+int cuMemPoolDestroy(MemoryPoolHandle pool) {
+  return always([=] {
+    --state().facts.pools;
+    state().pools.erase(pool);
+  });
 }
 int cuMemPoolSetAttribute(MemoryPoolHandle, int, void *) { return success; }
 int cuMemPoolTrimTo(MemoryPoolHandle pool, size_t) {
@@ -277,14 +301,23 @@ int cuDevicePrimaryCtxRetain(Context *context, int device) {
 int cuDevicePrimaryCtxRelease_v2(int) {
   return always([] { --state().facts.contexts; });
 }
-int cuCtxSetCurrent(Context context) {
-  current = context->device;
+int cuCtxPushCurrent_v2(Context context) {
+  contexts.push_back(context->device);
   return success;
 }
+int cuCtxPopCurrent_v2(Context *context) {
+  if (contexts.empty())
+    return invalidContext;
+  *context = &state().cards.at(contexts.back()).context;
+  contexts.pop_back();
+  return success;
+}
+int zyxFakeCudaCurrent() { return current; }
+int zyxFakeCudaDepth() { return static_cast<int>(contexts.size()); }
 int cuStreamCreate(Stream *stream, unsigned) {
   return onDevice([&] {
     ++state().facts.streams;
-    auto made = std::make_shared<StreamTag>(StreamTag{current, {}});
+    auto made = std::make_shared<StreamTag>(StreamTag{int(current), {}});
     *stream = made.get();
     state().streams[made.get()] = std::move(made);
     return success;
@@ -347,8 +380,10 @@ int cuEventElapsedTime(float *milliseconds, Event begin, Event end) {
     return success;
   });
 }
-int cuMemAllocAsync(uint64_t *address, size_t size, Stream stream) {
+int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, MemoryPoolHandle pool, Stream stream) {
   return onStream(stream, [=] {
+    if (pool->device != current)
+      return invalid;
     if (strikes(state().facts.failAllocation) || state().facts.allocations == state().facts.room)
       return outOfMemory;
     void *memory = nullptr;
@@ -361,7 +396,7 @@ int cuMemAllocAsync(uint64_t *address, size_t size, Stream stream) {
     const char *given = std::getenv("FAKE_CUDA_FILL");
     std::memset(memory, given ? std::atoi(given) : 0xa5, size);
     *address = reinterpret_cast<uint64_t>(memory);
-    state().memory[*address] = {size, current, owner};
+    state().memory[*address] = {size, current, owner, state().pools.at(pool)};
     ++state().facts.allocations;
     return success;
   });
@@ -442,6 +477,7 @@ int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, 
 int cuStreamWaitValue32_v2(Stream stream, uint64_t address, uint32_t value, unsigned) {
   return onStream(stream, [=] {
     ++state().facts.gates;
+    state().gate = reinterpret_cast<const volatile uint32_t *>(address);
     return enqueue(stream,
                    [=] { state().facts.stuck += *reinterpret_cast<const volatile uint32_t *>(address) != value; });
   });
@@ -454,6 +490,8 @@ int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *o
           std::strcpy(static_cast<char *>(values[i]), "line 1 is broken");
       return badImage;
     }
+    if (const char *target = std::strstr(static_cast<const char *>(image), ".target "))
+      std::sscanf(target, ".target %15[a-z0-9_]", state().facts.lastTarget);
     ++state().facts.modules;
     *module = new ModuleTag;
     return success;
@@ -549,6 +587,10 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
 }
 int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, Stream stream, void **parameters, void **) {
+  // As where somebody else has what a launch needs, and waits for the card.
+  if (state().facts.launchesWait)
+    for (const volatile uint32_t *gate = state().gate; gate && *gate == 0;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return onStream(stream, [=] {
     return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);
   });

@@ -20,6 +20,8 @@ struct FakeCuda {
   // What it says that it is.
   int version = 13000, devices = 1, capability = 90;
   uint64_t memoryBytes = uint64_t(1) << 30;
+  /// Of which other processes have so many.
+  uint64_t othersBytes = 0;
 
   // Faults: the n-th call from now on, from 1, says so; 0 for none.
   int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0, failPeerCopy = 0, failAccess = 0, failWait = 0;
@@ -35,11 +37,13 @@ struct FakeCuda {
   int slowness = 0;
   /// Bytes by which memory that is given out is not aligned.
   int shift = 0;
+  /// A launch waits until the word is set for which a stream waits.
+  bool launchesWait = false;
   /// What cuInit says: 100 is "no device".
   int initCode = 0;
 
   // What is alive.
-  int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0, graphs = 0;
+  int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0, graphs = 0, pools = 0;
   // What has happened.
   int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0, peerCopies = 0;
   /// Waits of a stream for another device, and those of them for work that was not over.
@@ -49,6 +53,8 @@ struct FakeCuda {
   /// Waits for a value, and those of them that nobody would have ended.
   int gates = 0, stuck = 0;
   uint64_t lastThreads = 0, lastGroups = 0;
+  /// Of the last text that was loaded, "sm_75".
+  char lastTarget[16] = {};
   /// Of the last map of pixels, the innermost dimension first.
   int lastLow[3] = {}, lastHigh[3] = {};
   unsigned lastSteps[3] = {};
@@ -60,6 +66,9 @@ extern "C" FakeCuda *zyxFakeCuda();
 extern "C" void zyxFakeCudaReset();
 /// Until the next call, the host waits for this device for ever; -1 for none. Other devices do not.
 extern "C" void zyxFakeCudaHold(int device);
+/// The device of the calling thread's context, -1 for none; and how many contexts the thread has been given.
+extern "C" int zyxFakeCudaCurrent();
+extern "C" int zyxFakeCudaDepth();
 /// Waits of streams so far, while others may be at work.
 extern "C" int zyxFakeCudaEarlyWaits();
 

@@ -18,7 +18,7 @@ namespace zyx::runtime {
 struct DeviceOptions {
   /// Of host devices; 0 = as many as the process may use processors, which is also the most.
   unsigned threads = 0;
-  /// Of the device's pool, in bytes; 0 = the memory of the machine.
+  /// Of the device's pool, in bytes; 0 = the memory of the machine, or what a card has free when it is opened.
   uint64_t memoryLimit = 0;
   /// Runs kernels of host devices instead of a pool of their own.
   std::shared_ptr<ThreadPool> threadPool = nullptr;
@@ -56,8 +56,13 @@ public:
   virtual std::optional<Peak> measurePeak() { return std::nullopt; }
 };
 
-/// "cpu" and "c" run the compiler's machine code and its C code, both on the host. NotFound for
-/// names that are not known, Unsupported for those that this build lacks, OutOfMemory where the
+/// The name by which a device is known everywhere: the first of its kind is the kind, "cuda:0" is "cuda" and "cpu:0"
+/// is "cpu". Any other name is as it was.
+std::string canonicalDeviceName(std::string_view name);
+
+/// "cpu" and "c" run the compiler's machine code and its C code, both on the host; "cuda" is the first card and
+/// "cuda:1" the second. A device has its canonical name, whichever of its names it is made by. NotFound for
+/// names that are not known, and for "gpu", with the GPUs that there are, Unsupported for those that this build lacks, OutOfMemory where the
 /// system gives no threads.
 Result<std::shared_ptr<Device>> createDevice(std::string_view name,
                                              const DeviceOptions &options = {});

@@ -65,6 +65,12 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
   EXPECT_EQ(config.memoryLimit("cpu"), uint64_t(4) << 30);
   EXPECT_EQ(config.memoryLimit("cuda:1"), 1000u);
   EXPECT_EQ(config.memoryLimit("cuda"), 0u);
+  // "cuda:0" is the first of its kind, whose name is that of the kind.
+  Config first;
+  first.memoryLimits = {{"cuda", 5}, {"cuda:0", 7}};
+  EXPECT_EQ(first.memoryLimit("cuda"), 7u);
+  EXPECT_EQ(first.memoryLimit("cuda:0"), 7u);
+  EXPECT_EQ(first.memoryLimit("cuda:1"), 5u);
   EXPECT_EQ(config.threads, 3u);
   EXPECT_EQ(config.cacheDir, "/a/b");
   EXPECT_EQ(config.cacheSize, uint64_t(512) << 20);

@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "CudaTest.h"
 
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <future>
+#include <thread>
 #include <utility>
 
 using namespace zyx;
@@ -140,6 +143,26 @@ TEST_F(CudaDeviceTest, IsListedByCard) {
   expectNothingLeft();
 }
 
+TEST_F(CudaDeviceTest, HasOneName) {
+  fake->devices = 2;
+  EXPECT_EQ((*createDevice("cuda:0"))->name(), "cuda");
+  EXPECT_EQ((*createDevice("cuda:1"))->name(), "cuda:1");
+  EXPECT_EQ((*createDevice("cpu:0"))->name(), "cpu");
+  EXPECT_EQ(canonicalDeviceName("c:0"), "c");
+  EXPECT_EQ(canonicalDeviceName("cuda:10"), "cuda:10");
+  EXPECT_EQ(canonicalDeviceName("npu:0"), "npu:0");
+  EXPECT_EQ(canonicalDeviceName(":0"), ":0");
+  EXPECT_THAT(createDevice("cpu:1").status().message(), StartsWith("no device 'cpu:1'; known are "));
+  EXPECT_EQ(createDevice("gpu").status().message(),
+            "no device is called 'gpu'; there are cuda (Fake card, compute capability 9.0, 1024 MiB), "
+            "cuda:1 (Fake card, compute capability 9.0, 1024 MiB)");
+  fake->devices = 0;
+  EXPECT_EQ(createDevice("gpu:0").status().message(), "no device 'gpu:0'; known are cpu, c, cuda, hip, opencl, vulkan, webgpu");
+  EXPECT_EQ(createDevice("gpu").status().message(),
+            "no device is called 'gpu'; there is none: cuda (the driver has no device)");
+  expectNothingLeft();
+}
+
 TEST_F(CudaDeviceTest, NamesTheRecordOfItsCard) {
   const std::pair<int, const char *> cards[] = {{75, "sm_75"}, {80, "sm_80"}, {86, "sm_86"}, {87, "sm_86"},
                                                 {89, "sm_89"}, {90, "sm_90a"}, {120, "cuda"}};
@@ -234,6 +257,128 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
     }().code(), ErrorCode::OutOfMemory);
     expectNothingLeft();
   }
+}
+
+TEST_F(CudaDeviceTest, MeasuringEndsThoughLaunchesWaitForTheCard) {
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, test::sampleForCuda());
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE(executor->measure(1));
+  // Launches one by one, of which the first waits for the card.
+  fake->hasNoGraphs = true;
+  fake->launchesWait = true;
+  const Status status = executor->measure(1).status();
+  EXPECT_EQ(status.code(), ErrorCode::Aborted);
+  EXPECT_EQ(status.message(), "runs of 'main' were not handed over within 1 s, so that nothing is known of their time: "
+                              "another thread may wait for the device");
+  fake->launchesWait = false;
+  EXPECT_TRUE(executor->measure(1));
+  EXPECT_TRUE(check(*executor).isOk());
+  executor.reset();
+  device.reset();
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, LeavesTheContextOfTheThreadAsItWas) {
+  fake->devices = 2;
+  // A program that uses the second card by itself.
+  void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW), *context = nullptr;
+  reinterpret_cast<int (*)(void **, int)>(dlsym(library, "cuDevicePrimaryCtxRetain"))(&context, 1);
+  reinterpret_cast<int (*)(void *)>(dlsym(library, "cuCtxPushCurrent_v2"))(context);
+  const auto expectOwn = [&](const char *behind) {
+    EXPECT_EQ(currentContext(), 1) << behind;
+    EXPECT_EQ(depthOfContexts(), 1) << behind;
+  };
+  auto device = *createDevice("cuda");
+  expectOwn("opening");
+  auto executor = *Executor::create(device, test::sampleForCuda());
+  expectOwn("loading");
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  expectOwn("a copy to the card");
+  ASSERT_TRUE(executor->run().isOk());
+  expectOwn("a run");
+  EXPECT_TRUE(check(*executor).isOk());
+  expectOwn("a copy from the card");
+  ASSERT_TRUE(executor->measure(2));
+  expectOwn("measuring");
+  fake->hasNoGraphs = true;
+  fake->failLaunch = 1;
+  EXPECT_FALSE(executor->run().isOk());
+  expectOwn("a run that fails");
+  auto other = *createDevice("cuda:1");
+  auto mine = *runtime::Buffer::allocate(device->pool(), bytes), theirs = *runtime::Buffer::allocate(other->pool(), bytes);
+  ASSERT_TRUE(mine->write(std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE(theirs->copyFrom(*mine).isOk());
+  expectOwn("a copy to another card");
+  mine.reset();
+  theirs.reset();
+  expectOwn("giving memory back");
+  executor.reset();
+  device.reset();
+  other.reset();
+  expectOwn("closing");
+  // Of a card that is lost the driver takes back what it gave out, and memory is gone with it.
+  device = *createDevice("cuda");
+  executor = *Executor::create(device, test::sampleForCuda());
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  fake->loseAtWork = 1;
+  EXPECT_EQ(executor->run().code(), ErrorCode::DeviceLost);
+  EXPECT_EQ(executor->run().code(), ErrorCode::DeviceLost);
+  expectOwn("a loss");
+  executor.reset();
+  device.reset();
+  expectOwn("closing a card that is lost");
+  fake->allocations = 0;
+  void *popped = nullptr;
+  reinterpret_cast<int (*)(void **)>(dlsym(library, "cuCtxPopCurrent_v2"))(&popped);
+  EXPECT_EQ(popped, context);
+  reinterpret_cast<int (*)(int)>(dlsym(library, "cuDevicePrimaryCtxRelease_v2"))(1);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, HasAPoolOfItsOwnThatFreeMemoryBounds) {
+  fake->othersBytes = fake->memoryBytes - 1000;
+  auto device = *createDevice("cuda");
+  EXPECT_EQ(fake->pools, 1);
+  EXPECT_EQ(device->pool()->usage().limit, 1000u);
+  EXPECT_THAT(device->pool()->allocate(1001).status().message(),
+              HasSubstr("holds 0 of 1000 bytes and cannot give 1001 more"));
+  auto all = device->pool()->allocate(1000);
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(device->pool()->deallocate(*all).isOk());
+  device.reset();
+  DeviceOptions options;
+  options.memoryLimit = 5000;
+  EXPECT_EQ((*createDevice("cuda", options))->pool()->usage().limit, 5000u);
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, OthersAllocateWhileOneWaitsForTheCard) {
+  auto device = *createDevice("cuda");
+  MemoryPool &pool = *device->pool();
+  fake->failAllocation = 1;
+  hold(0);
+  // The card is full: what it keeps for the next one is given back when all work is over.
+  auto waiting = std::async(std::launch::async, [&] { return pool.allocate(100); });
+  while (fake->failAllocation)
+    std::this_thread::yield();
+  auto other = std::async(std::launch::async, [&] { return pool.allocate(200); });
+  const bool isFree = other.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  EXPECT_TRUE(isFree);
+  EXPECT_EQ(waiting.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  hold(-1);
+  auto first = waiting.get(), second = other.get();
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(fake->trims, 1);
+  EXPECT_EQ(pool.usage().inUse, 300u);
+  EXPECT_TRUE(pool.deallocate(*first).isOk());
+  EXPECT_TRUE(pool.deallocate(*second).isOk());
+  EXPECT_EQ(pool.usage().inUse, 0u);
+  device.reset();
+  expectNothingLeft();
 }
 
 /// Three runs, one with another input, one with another output, one more; all are right, or the first failure.

@@ -67,6 +67,8 @@ protected:
     reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
     hold = reinterpret_cast<void (*)(int)>(dlsym(library, "zyxFakeCudaHold"));
     earlyWaits = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaEarlyWaits"));
+    currentContext = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaCurrent"));
+    depthOfContexts = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaDepth"));
     reset();
   }
   void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
@@ -111,12 +113,14 @@ protected:
     EXPECT_EQ(fake->events, 0);
     EXPECT_EQ(fake->contexts, 0);
     EXPECT_EQ(fake->graphs, 0);
+    EXPECT_EQ(fake->pools, 0);
   }
 
   FakeCuda *fake = nullptr;
   void (*reset)() = nullptr;
   void (*hold)(int device) = nullptr;
   int (*earlyWaits)() = nullptr;
+  int (*currentContext)() = nullptr, (*depthOfContexts)() = nullptr;
 };
 
 } // namespace zyx::test

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -119,6 +121,8 @@ Value WalkEmitter::power(Value x) {
 
 Value WalkEmitter::isFar(Value vector, double limit) {
   Value size = math::AbsFOp::create(b, loc, vector);
+  // An infinity is beyond each number of f32, also where a tiny factor would allow for more.
+  limit = std::min<double>(limit, std::numeric_limits<float>::max());
   return AnyOp::create(b, loc, b.getI1Type(),
                        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, size, number(vector.getType(), limit)));
 }

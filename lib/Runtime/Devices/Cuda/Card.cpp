@@ -89,9 +89,15 @@ Status Card::start() {
                                describeCapability(oldestCapability) + " is needed");
   ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), "open device '" + deviceName + "'"));
   ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), "open device '" + deviceName + "'"));
-  ZYX_RETURN_IF_ERROR(enter());
+  const PushedContext inside(*this);
+  ZYX_RETURN_IF_ERROR(inside.status());
+  size_t free = 0, all = 0;
+  ZYX_RETURN_IF_ERROR(check(driver.memoryInfo(&free, &all), "ask how much memory is free"));
+  itsFacts.freeBytes = free;
   ZYX_RETURN_IF_ERROR(check(driver.streamCreate(&mainStream, streamNonBlocking), "make a stream"));
-  ZYX_RETURN_IF_ERROR(check(driver.deviceMemoryPool(&memory, ordinal), "find the device's memory pool"));
+  PoolProperties properties;
+  properties.device = ordinal;
+  ZYX_RETURN_IF_ERROR(check(driver.poolCreate(&memory, &properties), "make a memory pool"));
   // What is freed is kept for the next who asks.
   uint64_t everything = UINT64_MAX;
   ZYX_RETURN_IF_ERROR(check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool"));
@@ -104,20 +110,33 @@ Card::~Card() {
   numOpen -= isCounted;
   if (!context)
     return;
-  if (driver.contextSet(context) == 0 && mainStream) {
-    (void)driver.streamSynchronize(mainStream);
-    (void)driver.streamDestroy(mainStream);
+  {
+    const PushedContext inside(*this);
+    if (mainStream) {
+      (void)driver.streamSynchronize(mainStream);
+      (void)driver.streamDestroy(mainStream);
+    }
+    if (memory)
+      (void)driver.poolDestroy(memory);
   }
   (void)driver.contextRelease(ordinal);
 }
 
-Status Card::enter() {
+PushedContext::PushedContext(Card &card) : driver(card.driver) {
+  const Code code = driver.contextPush(card.context);
+  isPushed = code == 0;
   {
-    std::lock_guard lock(mutex);
-    if (!loss.isOk())
-      return loss;
+    std::lock_guard lock(card.mutex);
+    entered = card.loss;
   }
-  return check(driver.contextSet(context), "talk to device '" + deviceName + "'");
+  if (entered.isOk())
+    entered = card.check(code, "talk to device '" + card.deviceName + "'");
+}
+
+PushedContext::~PushedContext() {
+  Context popped = nullptr;
+  if (isPushed)
+    (void)driver.contextPop(&popped);
 }
 
 Status Card::check(Code code, const std::string &action) {
@@ -139,7 +158,7 @@ public:
     if (!event)
       return;
     // Of a card that is lost the driver gives back what it can.
-    [[maybe_unused]] Status status = card->enter();
+    const PushedContext inside(*card);
     (void)card->api().eventDestroy(event);
   }
 
@@ -159,7 +178,8 @@ Result<std::shared_ptr<Fence>> Card::record() {
 bool Card::isFence(const Fence &fence) { return dynamic_cast<const CardFence *>(&fence) != nullptr; }
 
 Status Card::wait(const Fence &fence) {
-  ZYX_RETURN_IF_ERROR(enter());
+  const PushedContext inside(*this);
+  ZYX_RETURN_IF_ERROR(inside.status());
   return check(driver.streamWait(mainStream, static_cast<const CardFence &>(fence).event, 0), "wait for another device");
 }
 
@@ -188,9 +208,11 @@ Status Card::allow(const Card &reader) {
 
 Status Card::copyTo(Card &target, Address to, Address from, uint64_t size) {
   // A card that is lost has no values any more.
-  ZYX_RETURN_IF_ERROR(enter());
+  const PushedContext inside(*this);
+  ZYX_RETURN_IF_ERROR(inside.status());
   ZYX_RETURN_IF_ERROR(allow(target));
-  ZYX_RETURN_IF_ERROR(target.enter());
+  const PushedContext there(target);
+  ZYX_RETURN_IF_ERROR(there.status());
   const std::string action = "copy from device '" + deviceName + "' to device '" + target.name() + "'";
   ZYX_RETURN_IF_ERROR(
       target.check(driver.copyPeer(to, target.context, from, context, size, target.mainStream), action));

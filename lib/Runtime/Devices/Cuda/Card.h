@@ -25,7 +25,8 @@ struct CardFacts {
   /// Compute capability: 90 for 9.0.
   int capability = 0;
   int processors = 1;
-  uint64_t memoryBytes = 0;
+  /// What it has, and how much of that was free when it was opened; 0 of a card that is only asked for its facts.
+  uint64_t memoryBytes = 0, freeBytes = 0;
 };
 
 /// How many cards there are.
@@ -51,9 +52,9 @@ public:
   const Driver &api() const { return driver; }
   Stream stream() const { return mainStream; }
   Context itsContext() const { return context; }
+  /// What allocations come from: a pool of our own, so that nobody else's memory is kept or let go.
+  MemoryPoolHandle memoryPool() const { return memory; }
 
-  /// Makes the calling thread one that may talk to the card; fails where it is lost.
-  Status enter();
   /// What a call of the driver said. A loss is kept, with `action` as its cause.
   Status check(Code code, const std::string &action);
   /// Waits until all work is over.
@@ -72,6 +73,7 @@ public:
   Status trim();
 
 private:
+  friend class PushedContext;
   Card(const Driver &driver, std::string name, int index) : driver(driver), deviceName(std::move(name)), index(index) {}
   Status start();
 
@@ -89,6 +91,23 @@ private:
   /// Of cards that have been asked for, by their numbers.
   std::map<Ordinal, Status> readers;
   bool isCounted = false;
+};
+
+/// While it lives, the calling thread may talk to a card. The context that was the thread's before, of another card or
+/// another library, is so again behind it.
+class PushedContext {
+public:
+  explicit PushedContext(Card &card);
+  ~PushedContext();
+  PushedContext(const PushedContext &) = delete;
+
+  /// Fails where the card is lost; the driver still takes back what it gave out.
+  const Status &status() const { return entered; }
+
+private:
+  const Driver &driver;
+  bool isPushed = false;
+  Status entered;
 };
 
 } // namespace zyx::runtime::cuda

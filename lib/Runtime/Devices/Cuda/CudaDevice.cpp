@@ -28,7 +28,7 @@ public:
   ~LoadedCode() {
     if (modules.empty())
       return;
-    [[maybe_unused]] Status status = card->enter();
+    const PushedContext inside(*card);
     for (Module module : modules)
       (void)card->api().moduleUnload(module);
   }
@@ -82,7 +82,8 @@ Status LoadedCode::loadModule(const artifact::CodeBlob &code) {
 Status LoadedCode::load(const Artifact &artifact) {
   if (artifact.target != "cuda")
     return Status::unsupported("code for '" + artifact.target + "' does not run on a card of NVIDIA's");
-  ZYX_RETURN_IF_ERROR(card->enter());
+  const PushedContext inside(*card);
+  ZYX_RETURN_IF_ERROR(inside.status());
   for (const artifact::CodeBlob &code : artifact.code) {
     if (code.format != "ptx" && code.format != "cubin")
       return Status::unsupported("code of format '" + code.format + "' is not known to a card of NVIDIA's");
@@ -170,7 +171,7 @@ Result<std::shared_ptr<Device>> runtime::createCudaDevice(std::string name, cons
   }
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Card> card, Card::open(std::move(name), index));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Queue> queue, createThreadQueue());
-  const uint64_t limit = options.memoryLimit ? options.memoryLimit : card->facts().memoryBytes;
+  const uint64_t limit = options.memoryLimit ? options.memoryLimit : card->facts().freeBytes;
   return std::shared_ptr<Device>(std::make_shared<CudaDevice>(std::move(card), limit, std::move(queue)));
 }
 

@@ -25,7 +25,7 @@ public:
   explicit Staging(Card &card) : card(card) {}
   ~Staging() {
     // Of a card that is lost the driver gives back what it can.
-    [[maybe_unused]] Status status = card.enter();
+    const PushedContext inside(card);
     for (Half &half : halves) {
       if (half.memory)
         (void)card.api().deallocateHost(half.memory);
@@ -117,7 +117,8 @@ public:
   bool isHostMemory() const override { return false; }
 
   Result<Allocation> allocate(uint64_t size) override {
-    ZYX_RETURN_IF_ERROR(card->enter());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
     Status status;
     Result<Allocation> made = ledger.allocate(size, [&]() -> std::optional<uint64_t> {
       Address address = 0;
@@ -135,7 +136,8 @@ public:
   Status deallocate(const Allocation &allocation) override {
     ZYX_RETURN_IF_ERROR(ledger.deallocate(allocation));
     // The memory of a card that is lost went with it.
-    if (!card->enter().isOk())
+    const PushedContext inside(*card);
+    if (!inside.status().isOk())
       return Status::ok();
     Status status = card->check(card->api().deallocate(allocation.handle, card->stream()), "free memory");
     return status.code() == ErrorCode::DeviceLost ? Status::ok() : status;
@@ -144,14 +146,18 @@ public:
   Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override {
     ZYX_RETURN_IF_ERROR(ledger.check(to, offset, from.size()));
     std::lock_guard lock(mutex);
-    ZYX_RETURN_IF_ERROR(begin());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    ZYX_RETURN_IF_ERROR(staging.open());
     return staging.in(to.handle + offset, from);
   }
 
   Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) override {
     ZYX_RETURN_IF_ERROR(ledger.check(from, offset, to.size()));
     std::lock_guard lock(mutex);
-    ZYX_RETURN_IF_ERROR(begin());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    ZYX_RETURN_IF_ERROR(staging.open());
     return staging.out(from.handle + offset, to);
   }
 
@@ -159,7 +165,8 @@ public:
     ZYX_RETURN_IF_ERROR(ledger.check(from, 0, size));
     if (&pool == this) {
       ZYX_RETURN_IF_ERROR(ledger.check(to, 0, size));
-      ZYX_RETURN_IF_ERROR(card->enter());
+      const PushedContext inside(*card);
+      ZYX_RETURN_IF_ERROR(inside.status());
       const char *action = "copy within the device";
       ZYX_RETURN_IF_ERROR(card->check(card->api().copy(to.handle, from.handle, size, card->stream()), action));
       return card->synchronize(action);
@@ -195,13 +202,9 @@ public:
   }
 
 private:
-  Status begin() {
-    ZYX_RETURN_IF_ERROR(card->enter());
-    return staging.open();
-  }
   /// An allocation of nothing has an address too.
   Status take(uint64_t size, Address &address) {
-    return card->check(card->api().allocate(&address, std::max<uint64_t>(size, 1), card->stream()),
+    return card->check(card->api().allocate(&address, std::max<uint64_t>(size, 1), card->memoryPool(), card->stream()),
                        "allocate " + std::to_string(size) + " bytes");
   }
 

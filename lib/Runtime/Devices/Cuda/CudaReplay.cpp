@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../../CommandStep.h"
+#include "../../Thread.h"
 #include "Cuda.h"
 #include "CudaGraph.h"
 
@@ -11,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -36,7 +39,8 @@ constexpr uint64_t scratchBudget = uint64_t(256) << 20;
 constexpr size_t mostBehindGate = 256;
 
 /// A word of the host that the card's stream waits for, so that it begins with what is behind it when all is handed over.
-/// Nothing that waits for the card may happen while it is closed.
+/// Nothing that waits for the card may happen while it is closed. Another thread, of a library that uses the same card,
+/// may do so, and have what we need to go on: after a time the gate opens by itself.
 class Gate {
 public:
   explicit Gate(Card &card) : card(card) {}
@@ -47,23 +51,44 @@ public:
   }
   Gate(const Gate &) = delete;
 
+  static constexpr std::chrono::seconds mostTime{1};
+
   Status close() {
     void *memory = nullptr;
     ZYX_RETURN_IF_ERROR(card.check(card.api().allocateHost(&memory, sizeof(*word), hostPortable | hostMapped), action));
     word = static_cast<uint32_t *>(memory);
     *word = 0;
+    ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] {
+      std::unique_lock lock(mutex);
+      if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
+        *word = 1;
+        wasLate = true;
+      }
+    }));
     return card.check(card.api().streamWaitValue(card.stream(), reinterpret_cast<Address>(memory), 1, waitForEqual),
                       action);
   }
   void open() {
-    if (word)
-      *word = 1;
+    {
+      std::lock_guard lock(mutex);
+      if (word)
+        *word = 1;
+      hasOpened = true;
+    }
+    isOver.notify_all();
+    guard.join();
   }
+  /// Whether it has opened by itself, before all was behind it.
+  bool isLate() const { return wasLate; }
 
 private:
   static constexpr const char *action = "hold the device's stream";
   Card &card;
   volatile uint32_t *word = nullptr;
+  Thread guard;
+  std::mutex mutex;
+  std::condition_variable isOver;
+  bool hasOpened = false, wasLate = false;
 };
 
 /// A tensor map of a launch. It is made anew where its buffer lies elsewhere.
@@ -134,7 +159,7 @@ public:
   }
 
   ~CudaReplay() override {
-    [[maybe_unused]] Status status = card->enter();
+    const PushedContext inside(*card);
     segments.clear();
     for (Event event : {begin, end})
       if (event)
@@ -155,7 +180,8 @@ public:
 
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
     begun = false;
-    ZYX_RETURN_IF_ERROR(card->enter());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
     times = nanoseconds;
     if (!times.empty())
       ZYX_RETURN_IF_ERROR(makeEvents());
@@ -166,7 +192,8 @@ public:
   }
 
   Result<Measurement> measure(Part part, unsigned runs) override {
-    ZYX_RETURN_IF_ERROR(card->enter());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
     ZYX_RETURN_IF_ERROR(makeEvents());
     times = {};
     Gate closed(*card);
@@ -185,6 +212,10 @@ public:
     Status over = wait();
     ZYX_RETURN_IF_ERROR(status);
     ZYX_RETURN_IF_ERROR(over);
+    if (closed.isLate())
+      return Status::aborted("runs of '" + name + "' were not handed over within " +
+                                 std::to_string(Gate::mostTime.count()) +
+                                 " s, so that nothing is known of their time: another thread may wait for the device");
     float milliseconds = 0;
     ZYX_RETURN_IF_ERROR(card->check(card->api().eventElapsed(&milliseconds, begin, end), measuring));
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
@@ -216,7 +247,8 @@ private:
   /// Other cards may begin behind the run as soon as it is handed over.
   Status runBehind(Part part, const std::vector<std::shared_ptr<Fence>> &fences, const Point &signal) {
     begun = false;
-    ZYX_RETURN_IF_ERROR(card->enter());
+    const PushedContext inside(*card);
+    ZYX_RETURN_IF_ERROR(inside.status());
     for (const std::shared_ptr<Fence> &fence : fences)
       ZYX_RETURN_IF_ERROR(card->wait(*fence));
     times = {};
@@ -520,7 +552,7 @@ private:
     if (to >= from + size || from >= to + size)
       return card->check(api.copy(to, from, size, card->stream()), action);
     Address temporary = 0;
-    ZYX_RETURN_IF_ERROR(card->check(api.allocate(&temporary, size, card->stream()), "allocate memory for a copy"));
+    ZYX_RETURN_IF_ERROR(card->check(api.allocate(&temporary, size, card->memoryPool(), card->stream()), "allocate memory for a copy"));
     Status status = card->check(api.copy(temporary, from, size, card->stream()), action);
     if (status.isOk())
       status = card->check(api.copy(to, temporary, size, card->stream()), action);

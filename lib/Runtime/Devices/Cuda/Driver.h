@@ -55,6 +55,15 @@ struct PoolAccess {
   Ordinal device = 0;
   int access = accessReadWrite;
 };
+/// Of a pool that is made, laid out as the driver reads it: plain memory of a device, which no other process imports.
+inline constexpr int memoryPinned = 1;
+struct PoolProperties {
+  int kind = memoryPinned, handles = 0;
+  int placeKind = placeOfDevice;
+  Ordinal device = 0;
+  void *security = nullptr;
+  unsigned char reserved[64] = {};
+};
 /// What copies move, by its size: nothing is computed with it. Elements outside are zero.
 inline constexpr int tensorMapBytes = 0, tensorMapShorts = 1, tensorMapWords = 2;
 inline constexpr int tensorMapNotInterleaved = 0, tensorMapFillsZero = 0, tensorMapFetches256Bytes = 3;
@@ -104,14 +113,17 @@ struct FillNode {
   X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                                                     \
   X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))                                            \
   X(deviceMemory, cuDeviceTotalMem_v2, (size_t *, Ordinal))                                                  \
-  X(deviceMemoryPool, cuDeviceGetDefaultMemPool, (MemoryPoolHandle *, Ordinal))                              \
+  X(memoryInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                       \
+  X(poolCreate, cuMemPoolCreate, (MemoryPoolHandle *, const PoolProperties *))                               \
+  X(poolDestroy, cuMemPoolDestroy, (MemoryPoolHandle))                                                       \
   X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                         \
   X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                   \
   X(poolAccess, cuMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))                          \
   X(deviceReaches, cuDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                                         \
   X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                           \
   X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                 \
-  X(contextSet, cuCtxSetCurrent, (Context))                                                                  \
+  X(contextPush, cuCtxPushCurrent_v2, (Context))                                                             \
+  X(contextPop, cuCtxPopCurrent_v2, (Context *))                                                             \
   X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                      \
   X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                             \
   X(streamSynchronize, cuStreamSynchronize, (Stream))                                                        \
@@ -121,7 +133,7 @@ struct FillNode {
   X(eventRecord, cuEventRecord, (Event, Stream))                                                             \
   X(eventSynchronize, cuEventSynchronize, (Event))                                                           \
   X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                                               \
-  X(allocate, cuMemAllocAsync, (Address *, size_t, Stream))                                                  \
+  X(allocate, cuMemAllocFromPoolAsync, (Address *, size_t, MemoryPoolHandle, Stream))                        \
   X(deallocate, cuMemFreeAsync, (Address, Stream))                                                           \
   X(allocateHost, cuMemHostAlloc, (void **, size_t, unsigned))                                               \
   X(deallocateHost, cuMemFreeHost, (void *))                                                                 \

@@ -6,6 +6,7 @@
 #include "../../PoolLedger.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -40,8 +41,7 @@ private:
   }
 
   PoolLedger ledger;
-  /// Used while the ledger is locked.
-  uint64_t allocations = 0;
+  std::atomic<uint64_t> allocations = 0;
 };
 
 /// Runs nothing, in the right order.
