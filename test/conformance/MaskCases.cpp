@@ -145,9 +145,9 @@ static NodeId bertLayer(Builder &b, const Masked &m, int64_t batch, int64_t head
   const DType wide = accumulatorType(m.dtype);
   const NodeId x = b.x(m.dtype, {batch, length, width});
   auto linear = [&](NodeId of) {
-    const NodeId w = b.mul(b.x(m.dtype, {width, width}), b.splat(m.dtype, {width, width}, 0.125));
-    const NodeId flat = b.reshape(of, {batch * length, width});
-    const NodeId y = b.add(b.matmul(flat, w, wide), b.along(b.cast(b.x(m.dtype, {width}), wide), {batch * length, width}, 1));
+    NodeId product = b.matmul(b.reshape(of, {batch * length, width}), b.x(m.dtype, {width, width}), wide);
+    product = b.mul(product, b.like(product, 0.125));
+    const NodeId y = b.add(product, b.along(b.cast(b.x(m.dtype, {width}), wide), {batch * length, width}, 1));
     return b.reshape(b.cast(y, m.dtype), {batch, length, width});
   };
   auto split = [&](NodeId of) { return b.permute(b.reshape(of, {batch, length, heads, m.features}), {0, 2, 1, 3}); };
