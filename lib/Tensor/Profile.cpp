@@ -23,19 +23,20 @@ using namespace zyx::detail;
 
 size_t ProfileLog::numberOf(uint64_t program) { return programs.try_emplace(program, programs.size() + 1).first->second; }
 
-KernelTime &ProfileLog::entry(size_t program, size_t command, const std::string &name) {
+KernelTime &ProfileLog::entry(size_t program, size_t command, const std::string &name, const std::string &device) {
   KernelTime &entry = entries[{program, command}];
   if (entry.name.empty())
     entry.name = std::to_string(program) + ":" + name;
+  entry.device = device;
   return entry;
 }
 
-void ProfileLog::add(uint64_t program, uint64_t begin, const artifact::Artifact &artifact,
+void ProfileLog::add(uint64_t program, const std::string &device, uint64_t begin, const artifact::Artifact &artifact,
                      std::span<const runtime::CommandTime> times) {
   std::lock_guard lock(mutex);
   const size_t number = numberOf(program);
   for (size_t i = 0; i < times.size(); ++i) {
-    KernelTime &kernel = entry(number, i, times[i].name);
+    KernelTime &kernel = entry(number, i, times[i].name, device);
     if (const auto *launch = std::get_if<artifact::Launch>(&artifact.commands[i].action)) {
       const artifact::SourceLocation &location = artifact.kernels[launch->kernel].location;
       if (!location.file.empty())
@@ -54,25 +55,29 @@ void ProfileLog::add(uint64_t program, uint64_t begin, const artifact::Artifact 
   }
 }
 
-void ProfileLog::addEvaluation(uint64_t program, uint64_t begin) {
+void ProfileLog::addEvaluation(uint64_t program, const std::string &device, uint64_t begin) {
   const uint64_t nanoseconds = Trace::now() - begin;
   std::lock_guard lock(mutex);
-  KernelTime &evaluation = entry(numberOf(program), 0, "evaluate");
+  KernelTime &evaluation = entry(numberOf(program), 0, "evaluate", device);
   ++evaluation.runs;
   evaluation.nanoseconds += nanoseconds;
   if (tracesRuns)
     trace.add({"device reference", evaluation.name, "", begin, nanoseconds});
 }
 
-std::vector<KernelTime> ProfileLog::kernels(const std::optional<runtime::Peak> &peak) const {
+std::vector<KernelTime> ProfileLog::kernels(const PeakOf &peakOf) const {
   std::vector<KernelTime> all;
   {
     std::lock_guard lock(mutex);
     for (const auto &[key, kernel] : entries)
       all.push_back(kernel);
   }
+  std::map<std::string, std::optional<runtime::Peak>> peaks;
+  for (const KernelTime &kernel : all)
+    if (!peaks.contains(kernel.device))
+      peaks[kernel.device] = peakOf(kernel.device);
   for (KernelTime &kernel : all)
-    if (peak && kernel.nanoseconds != 0)
+    if (const std::optional<runtime::Peak> &peak = peaks[kernel.device]; peak && kernel.nanoseconds != 0)
       kernel.ofPeak = std::max(static_cast<double>(kernel.flops) / peak->flops, static_cast<double>(kernel.bytes) / peak->bytes) /
                       (static_cast<double>(kernel.nanoseconds) * 1e-9);
   std::ranges::sort(all, std::ranges::greater(), &KernelTime::nanoseconds);
@@ -99,14 +104,17 @@ std::string number(double value, const char *format = "%.1f") {
 std::string detail::formatProfile(std::span<const KernelTime> kernels) {
   KernelTime sum;
   sum.name = "all";
+  // Of those whose device has a peak.
+  uint64_t compared = 0;
   for (const KernelTime &kernel : kernels) {
     sum.nanoseconds += kernel.nanoseconds;
     sum.flops += kernel.flops;
     sum.bytes += kernel.bytes;
     sum.ofPeak += kernel.ofPeak * static_cast<double>(kernel.nanoseconds);
+    compared += kernel.ofPeak != 0 ? kernel.nanoseconds : 0;
   }
-  if (sum.nanoseconds != 0)
-    sum.ofPeak /= static_cast<double>(sum.nanoseconds);
+  if (compared != 0)
+    sum.ofPeak /= static_cast<double>(compared);
   std::vector<std::vector<std::string>> rows = {{"kernel", "place", "runs", "ms", "share", "GFLOP/s", "GB/s", "of peak"}};
   auto add = [&](const KernelTime &kernel) {
     const double time = static_cast<double>(kernel.nanoseconds);
@@ -135,8 +143,8 @@ std::string detail::formatProfile(std::span<const KernelTime> kernels) {
   return text;
 }
 
-void detail::printProfile(const ProfileLog &log, const std::optional<runtime::Peak> &peak) {
-  const std::vector<KernelTime> kernels = log.kernels(peak);
+void detail::printProfile(const ProfileLog &log, const PeakOf &peakOf) {
+  const std::vector<KernelTime> kernels = log.kernels(peakOf);
   if (kernels.empty())
     return;
   const std::string table = formatProfile(kernels);
@@ -153,7 +161,9 @@ void detail::printProfile(const ProfileLog &log, const std::optional<runtime::Pe
 Profile::Profile(Context context) : state(context.state), log(std::make_shared<ProfileLog>()) { state->beginProfile(log); }
 Profile::~Profile() { state->endProfile(log); }
 
-std::vector<KernelTime> Profile::kernels() const { return log->kernels(state->peak()); }
+std::vector<KernelTime> Profile::kernels() const {
+  return log->kernels([this](const std::string &device) { return state->peakOf(device); });
+}
 std::string Profile::table() const { return formatProfile(kernels()); }
 std::string Profile::trace() const { return io::encodeTrace(log->trace); }
 

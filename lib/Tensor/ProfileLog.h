@@ -10,10 +10,15 @@
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Tensor/Profile.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace zyx::detail {
+
+/// What a device reaches at best; none where nobody has measured that.
+using PeakOf = std::function<std::optional<runtime::Peak>(const std::string &device)>;
 
 /// What a context tells of its runs. Calls from several threads are safe.
 class ProfileLog {
@@ -25,15 +30,16 @@ public:
 
   /// A run of the program of that number, which began at a time of Trace::now(); the times are those of the artifact's
   /// commands.
-  void add(uint64_t program, uint64_t begin, const artifact::Artifact &artifact,
+  void add(uint64_t program, const std::string &device, uint64_t begin, const artifact::Artifact &artifact,
            std::span<const runtime::CommandTime> times);
   /// One that the interpreter evaluated until now.
-  void addEvaluation(uint64_t program, uint64_t begin);
-  std::vector<KernelTime> kernels(const std::optional<runtime::Peak> &peak) const;
+  void addEvaluation(uint64_t program, const std::string &device, uint64_t begin);
+  /// `peakOf` is asked for each device that has run a kernel.
+  std::vector<KernelTime> kernels(const PeakOf &peakOf) const;
 
 private:
   size_t numberOf(uint64_t program);
-  KernelTime &entry(size_t program, size_t command, const std::string &name);
+  KernelTime &entry(size_t program, size_t command, const std::string &name, const std::string &device);
 
   const bool tracesRuns;
   mutable std::mutex mutex;
@@ -46,7 +52,7 @@ private:
 /// A line per kernel and one for all.
 std::string formatProfile(std::span<const KernelTime> kernels);
 /// The same as lines of ZYX_DEBUG=timing; nothing where nothing was run.
-void printProfile(const ProfileLog &log, const std::optional<runtime::Peak> &peak);
+void printProfile(const ProfileLog &log, const PeakOf &peakOf);
 
 } // namespace zyx::detail
 

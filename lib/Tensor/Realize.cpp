@@ -241,7 +241,7 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
     const uint64_t begin = Trace::now();
     const Status status = interpret(program, inputs, outputs);
     for (const auto &log : profiles)
-      log->addEvaluation(program.number, begin);
+      log->addEvaluation(program.number, homes[program.device].name, begin);
     return status;
   }
   const bool areWeightsBound =
@@ -259,7 +259,7 @@ Status State::runProfiled(Program &program) {
   const uint64_t begin = Trace::now();
   ZYX_ASSIGN_OR_RETURN(const std::vector<runtime::CommandTime> times, program.executor->profile());
   for (const auto &log : profiles)
-    log->add(program.number, begin, program.executor->artifact(), times);
+    log->add(program.number, homes[program.device].name, begin, program.executor->artifact(), times);
   return Status::ok();
 }
 

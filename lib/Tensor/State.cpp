@@ -34,7 +34,7 @@ State::State(ContextOptions options, Config config)
 
 State::~State() {
   if (timing)
-    printProfile(*timing, peak());
+    printProfile(*timing, [this](const std::string &device) { return peakOf(device); });
 }
 
 /// Each text once, however many contexts there are.
@@ -143,14 +143,23 @@ Result<uint16_t> State::openDevice(const std::string &name) {
   return openDeviceLocked(name);
 }
 
-Result<uint16_t> State::openDeviceLocked(const std::string &name) {
+/// "cuda" of "cuda:1".
+static std::string kindOf(const std::string &device) { return device.substr(0, device.find(':')); }
+
+Result<uint16_t> State::openDeviceLocked(const std::string &given) {
+  const std::string name = runtime::canonicalDeviceName(given);
   const auto found = std::find_if(homes.begin(), homes.end(), [&](const Home &home) { return home.name == name; });
   if (found != homes.end())
     return static_cast<uint16_t>(found - homes.begin());
   ZYX_RETURN_IF_ERROR(session.checkEnabled(name));
-  Home home{name, name.substr(0, name.find(':')), nullptr, nullptr};
-  if (const auto own = options.devices.find(name); own != options.devices.end()) {
+  Home home{name, kindOf(name), nullptr, nullptr};
+  const auto own = std::ranges::find_if(
+      options.devices, [&](const auto &each) { return runtime::canonicalDeviceName(each.first) == name; });
+  if (own != options.devices.end()) {
     home.device = own->second;
+    // A device of another kind, as one that computes nothing, takes what is compiled for the one in whose place it is.
+    if (home.device && kindOf(home.device->name()) == home.target)
+      home.target = home.device->target();
   } else if (name == interpreter) {
     home.pool = runtime::createHostPool(config.memoryLimit(name));
   } else {
@@ -546,11 +555,16 @@ void State::endProfile(const std::shared_ptr<ProfileLog> &log) {
   std::erase(profiles, log);
 }
 
-std::optional<runtime::Peak> State::peak() {
+std::optional<runtime::Peak> State::peakOf(const std::string &device) {
   std::lock_guard lock(mutex);
-  if (!measuredPeak && homes[0].device)
-    measuredPeak = homes[0].device->measurePeak();
-  return measuredPeak;
+  for (Home &home : homes) {
+    if (home.name != device || !home.device)
+      continue;
+    if (!home.peak)
+      home.peak = home.device->measurePeak();
+    return home.peak;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

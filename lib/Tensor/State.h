@@ -177,8 +177,8 @@ public:
 
   void beginProfile(std::shared_ptr<ProfileLog> log);
   void endProfile(const std::shared_ptr<ProfileLog> &log);
-  /// Of the device, measured once.
-  std::optional<runtime::Peak> peak();
+  /// Of an open device, measured once; none where that is not done.
+  std::optional<runtime::Peak> peakOf(const std::string &device);
   void beginTape();
   void endTape();
   void release(uint32_t slot);
@@ -199,6 +199,7 @@ private:
     /// Where programs have their temporaries: those of the queue, and short ones, which the calling thread runs and which
     /// should not wait for the others.
     std::shared_ptr<runtime::Arena> arena = nullptr, shortArena = nullptr;
+    std::optional<runtime::Peak> peak = std::nullopt;
   };
   /// The device of nodes that are made of constants alone: they are computed wherever they are needed.
   static constexpr uint16_t anywhere = UINT16_MAX;
@@ -385,7 +386,6 @@ private:
   std::vector<std::shared_ptr<ProfileLog>> profiles;
   /// Of all that the context does, where ZYX_DEBUG asks for it; printed at the end.
   std::shared_ptr<ProfileLog> timing;
-  std::optional<runtime::Peak> measuredPeak;
   ContextCounters counted;
 };
 

@@ -23,8 +23,10 @@ struct KernelTime {
   /// Operations, a multiplication and an addition being two, and bytes of the buffers that are touched: the
   /// compiler's counts. 0 where they are not known, as inside of a loop whose trips are data.
   uint64_t flops = 0, bytes = 0;
-  /// Of the operations or of the bytes per second that the machine reaches at best, whichever is more; 0 where that is
-  /// not known. Above 1 where data lies in caches, or where numbers are smaller than f32.
+  /// What ran it: "cpu", "cuda:1".
+  std::string device;
+  /// Of the operations or of the bytes per second that its device reaches at best, whichever is more; 0 where that is
+  /// not known, as of a card. Above 1 where data lies in caches, or where numbers are smaller than f32.
   double ofPeak = 0;
 };
 
@@ -37,7 +39,7 @@ public:
   Profile(const Profile &) = delete;
   Profile &operator=(const Profile &) = delete;
 
-  /// So far, the longest first. The first call measures the machine, which takes some 50 ms.
+  /// So far, the longest first. Each device of the host is measured once, which takes some 50 ms.
   std::vector<KernelTime> kernels() const;
   /// The same for people: a line per kernel, and their sum.
   std::string table() const;

@@ -8,7 +8,9 @@
 #include "TensorFixture.h"
 
 #include "zyx/Runtime/Device.h"
+#include "zyx/Tensor/Profile.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace zyx;
@@ -178,6 +180,52 @@ TEST_F(CardsTest, ValuesMoveWithoutTheHost) {
   EXPECT_THAT(floats(moved), ElementsAre(1, 2, 3));
   EXPECT_THAT(floats(moved.detach().to("cuda")), ElementsAre(1, 2, 3));
   EXPECT_EQ(fake->peerCopies, 2);
+}
+
+TEST_F(CardsTest, ADeviceHasOneName) {
+  ContextScope scope(Context({.device = "cuda:0", .memoryLimits = {{"cuda:0", 5000}}}));
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f});
+  EXPECT_EQ(x.device(), "cuda");
+  EXPECT_EQ(x.to("cuda:0").device(), "cuda");
+  EXPECT_EQ((x.to("cuda") + x.to("cuda:0")).device(), "cuda");
+  EXPECT_EQ(x.to("cpu:0").device(), "cpu");
+  EXPECT_THAT(refusal([&] { Tensor::from(std::vector<float>(2000, 1), {2000}); }), HasSubstr("5000 bytes"));
+  EXPECT_THAT(refusal([&] { x.to("gpu"); }), HasSubstr("no device is called 'gpu'; there are cuda (Fake card, "));
+}
+
+TEST_F(CardsTest, CodeForACardOfTheProgramIsThatOfTheCard) {
+  setenv("ZYX_PTXAS", "", 1);
+  setenv("ZYX_CACHE_DIR", "off", 1);
+  const std::shared_ptr<runtime::Device> own = *runtime::createDevice("cuda:1");
+  for (const char *name : {"cuda", "cuda:0", "cuda:1"}) {
+    std::memset(fake->lastTarget, 0, sizeof(fake->lastTarget));
+    ContextScope scope(Context({.device = name, .devices = {{name, own}}}));
+    (Tensor::from({1.f, 2.f}) + 1).realize();
+    Context::current().sync();
+    EXPECT_STREQ(fake->lastTarget, "sm_90a") << name;
+  }
+  unsetenv("ZYX_PTXAS");
+  unsetenv("ZYX_CACHE_DIR");
+}
+
+TEST_F(CardsTest, ACardIsNotComparedWithThePeakOfTheHost) {
+  ContextScope scope(Context({.device = "cpu"}));
+  const Tensor x = Tensor::from(std::vector<float>(1000, 1), {1000});
+  const Profile profile;
+  (x.to("cuda") * 3).realize();
+  (x * 3).realize();
+  Context::current().sync();
+  bool hasCard = false, hasHost = false;
+  for (const KernelTime &kernel : profile.kernels()) {
+    hasCard |= kernel.device == "cuda";
+    hasHost |= kernel.device == "cpu";
+    if (kernel.device == "cuda")
+      EXPECT_EQ(kernel.ofPeak, 0) << kernel.name;
+    else if (kernel.flops != 0)
+      EXPECT_GT(kernel.ofPeak, 0) << kernel.name;
+  }
+  EXPECT_TRUE(hasCard);
+  EXPECT_TRUE(hasHost);
 }
 
 TEST_F(CardsTest, AMoveThatFailsIsToldOnceAndDoneAgain) {

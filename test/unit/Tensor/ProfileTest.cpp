@@ -103,6 +103,21 @@ TEST_P(ProfileTest, LivesInOthersAndEndsInAnyOrder) {
   EXPECT_EQ(inner.kernels()[0].runs, 2u);
 }
 
+TEST(ProfilePeakTest, EachDeviceHasAPeakOfItsOwn) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  const ContextScope scope{Context{{.device = "reference"}}};
+  const Profile profile;
+  const Tensor x = matrix(32, 64), y = matrix(64, 16);
+  matmul(x.to("cpu"), y.to("cpu")).realize();
+  bool isThere = false;
+  for (const KernelTime &kernel : profile.kernels())
+    if (kernel.device == "cpu" && kernel.flops != 0) {
+      isThere = true;
+      EXPECT_GT(kernel.ofPeak, 0);
+    }
+  EXPECT_TRUE(isThere);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ProfileTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
 
