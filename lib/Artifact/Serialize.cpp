@@ -3,7 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Artifact/File.h"
 #include "zyx/Base/Envelope.h"
+
+#include <algorithm>
 
 using namespace zyx;
 using namespace zyx::artifact;
@@ -345,6 +348,34 @@ Status read(std::span<const std::byte> bytes, Artifact &artifact) {
 }
 
 } // namespace
+
+bool artifact::hasMark(std::span<const std::byte> start) {
+  static_assert(markBytes == envelope.mark.size());
+  const std::string_view text(reinterpret_cast<const char *>(start.data()), start.size());
+  return text.starts_with(envelope.mark);
+}
+
+Result<std::vector<std::byte>> artifact::readFile(const ReadOnlyFile &file) {
+  constexpr uint64_t startBytes = 4096;
+  std::vector<std::byte> start(std::min(file.size(), startBytes));
+  ZYX_RETURN_IF_ERROR(file.read(0, start));
+  const Envelope::Opened opened = envelope.open(start);
+  if (file.size() <= startBytes || opened.state == Envelope::State::OtherMark ||
+      opened.state == Envelope::State::Cut || opened.state == Envelope::State::OtherVersion)
+    return start;
+  ByteReader from(opened.contents);
+  from.string("version of zyx");
+  const uint64_t length = from.u64("size of the contents");
+  const uint64_t rest = file.size() - (start.size() - from.remaining());
+  if (!from.status() || length > rest)
+    return start;
+  if (length < rest)
+    return Status::dataCorruption(file.path() + ": " + std::to_string(rest - length) +
+                                  " bytes follow the artifact");
+  std::vector<std::byte> bytes(file.size());
+  ZYX_RETURN_IF_ERROR(file.read(0, bytes));
+  return bytes;
+}
 
 std::vector<std::byte> Artifact::serialize() const {
   ByteWriter contents;

@@ -24,12 +24,16 @@ Result<ReadOnlyFile> ReadOnlyFile::open(const std::string &path) {
     ErrorCode code = errno == ENOENT ? ErrorCode::NotFound : ErrorCode::IoError;
     return Status(code, path + ": cannot open: " + lastError());
   }
+  return adopt(descriptor, path);
+}
+
+Result<ReadOnlyFile> ReadOnlyFile::adopt(int descriptor, std::string name) {
   struct stat info;
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);
-    return Status::ioError(path + ": not a regular file");
+    return Status::ioError(name + ": not a regular file");
   }
-  return ReadOnlyFile(descriptor, static_cast<uint64_t>(info.st_size), path);
+  return ReadOnlyFile(descriptor, static_cast<uint64_t>(info.st_size), std::move(name));
 }
 
 ReadOnlyFile::ReadOnlyFile(ReadOnlyFile &&other) noexcept

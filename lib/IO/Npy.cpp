@@ -178,9 +178,8 @@ struct Header {
   uint64_t offset = 0, size = 0;
 };
 
-/// Parses the start of a file of `fileSize` bytes; `start` holds all of it or at least
-/// maxHeaderBytes.
-Result<Header> parseHeader(std::span<const std::byte> start, uint64_t fileSize) {
+/// `start` is all of a file, or at least maxHeaderBytes of it.
+Result<Header> parseStart(std::span<const std::byte> start) {
   const std::string_view text(reinterpret_cast<const char *>(start.data()), start.size());
   if (!text.starts_with(magic))
     return Status::dataCorruption("not a .npy file");
@@ -210,6 +209,12 @@ Result<Header> parseHeader(std::span<const std::byte> start, uint64_t fileSize) 
   header.offset = prefix + length;
   ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(header.type));
   header.size = static_cast<uint64_t>(size);
+  return header;
+}
+
+/// The same of a file of `fileSize` bytes.
+Result<Header> parseHeader(std::span<const std::byte> start, uint64_t fileSize) {
+  ZYX_ASSIGN_OR_RETURN(Header header, parseStart(start));
   if (fileSize - header.offset != header.size)
     return Status::dataCorruption("holds " + std::to_string(fileSize - header.offset) +
                                   " bytes of elements; " + zyx::toString(header.type) + " has " +
@@ -241,31 +246,59 @@ Result<HostTensor> io::parseNpy(std::vector<std::byte> &&bytes, const std::strin
 }
 
 Result<HostTensor> io::readNpy(const std::string &path) {
-  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile opened, ReadOnlyFile::open(path));
+  ZYX_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::open(std::move(opened)));
+  return file.read();
+}
+
+Result<NpyFile> NpyFile::open(ReadOnlyFile file) {
   std::vector<std::byte> start(std::min<uint64_t>(file.size(), maxHeaderBytes));
   ZYX_RETURN_IF_ERROR(file.read(0, start));
   Result<Header> header = parseHeader(start, file.size());
   if (!header)
-    return named(path, header.status());
-  std::vector<std::byte> elements(header->size);
-  ZYX_RETURN_IF_ERROR(file.read(header->offset, elements));
-  return assemble(*header, std::move(elements));
+    return named(file.path(), header.status());
+  return NpyFile(std::move(file), std::move(header->type), header->offset, header->fortran);
 }
 
-Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
-  const auto *descr = std::find_if(std::begin(descrs), std::end(descrs), [&](const Descr &known) {
-    return known.dtype == tensor.type.dtype;
-  });
+Result<HostTensor> NpyFile::read() const {
+  std::vector<std::byte> elements(file.size() - offset);
+  ZYX_RETURN_IF_ERROR(file.read(offset, elements));
+  return assemble({tensorType, isFortran, offset, elements.size()}, std::move(elements));
+}
+
+Result<HostTensor> NpyFile::readRows(int64_t begin, int64_t end) const {
+  const size_t rows = static_cast<size_t>(tensorType.shape.front());
+  const size_t row = rows == 0 ? 0 : (file.size() - offset) / rows;
+  const size_t first = row * static_cast<size_t>(begin), size = row * static_cast<size_t>(end - begin);
+  TensorType type = tensorType;
+  type.shape.front() = end - begin;
+  std::vector<std::byte> elements(size);
+  if (!isFortran) {
+    ZYX_RETURN_IF_ERROR(file.read(offset + first, elements));
+    return assemble({type, false, offset, size}, std::move(elements));
+  }
+  // Rows are spread over the whole file.
+  ZYX_ASSIGN_OR_RETURN(const HostTensor whole, read());
+  std::copy_n(whole.data.begin() + static_cast<ptrdiff_t>(first), size, elements.begin());
+  return HostTensor{type, std::move(elements)};
+}
+
+Result<NpyStart> io::readNpyStart(std::span<const std::byte> start) {
+  ZYX_ASSIGN_OR_RETURN(Header header, parseStart(start));
+  return NpyStart{std::move(header.type), header.offset + header.size};
+}
+
+Result<std::string> io::npyHeader(const TensorType &type) {
+  const auto *descr = std::find_if(std::begin(descrs), std::end(descrs),
+                                   [&](const Descr &known) { return known.dtype == type.dtype; });
   if (descr == std::end(descrs))
-    return Status::unsupported(".npy has no type for " +
-                               std::string(zyx::toString(tensor.type.dtype)) +
+    return Status::unsupported(".npy has no type for " + std::string(zyx::toString(type.dtype)) +
                                "; cast to f32 in the program");
-  ZYX_RETURN_IF_ERROR(checkSize(tensor.type, tensor.data.size()));
   std::string header =
       "{'descr': '" + std::string(descr->name) + "', 'fortran_order': False, 'shape': (";
-  for (int64_t extent : tensor.type.shape)
-    header += std::to_string(extent) + (tensor.type.shape.size() == 1 ? "," : ", ");
-  if (tensor.type.shape.size() > 1)
+  for (int64_t extent : type.shape)
+    header += std::to_string(extent) + (type.shape.size() == 1 ? "," : ", ");
+  if (type.shape.size() > 1)
     header.resize(header.size() - 2);
   header += "), }";
   // The elements start at a multiple of 64 bytes, after a newline.
@@ -276,7 +309,18 @@ Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
   std::string start(magic);
   start += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
             static_cast<char>(header.size() >> 8)};
-  start += header;
+  return start + header;
+}
+
+/// The same for a tensor that has the bytes of its type.
+static Result<std::string> headerOf(const HostTensor &tensor) {
+  ZYX_ASSIGN_OR_RETURN(std::string header, npyHeader(tensor.type));
+  ZYX_RETURN_IF_ERROR(checkSize(tensor.type, tensor.data.size()));
+  return header;
+}
+
+Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
+  ZYX_ASSIGN_OR_RETURN(const std::string start, headerOf(tensor));
   std::vector<std::byte> bytes(start.size() + tensor.data.size());
   std::memcpy(bytes.data(), start.data(), start.size());
   std::copy(tensor.data.begin(), tensor.data.end(),
@@ -285,8 +329,11 @@ Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
 }
 
 Status io::writeNpy(const std::string &path, const HostTensor &tensor) {
-  Result<std::vector<std::byte>> bytes = encodeNpy(tensor);
-  if (!bytes)
-    return named(path, bytes.status());
-  return writeFileAtomically(path, *bytes);
+  const Result<std::string> start = headerOf(tensor);
+  if (!start)
+    return named(path, start.status());
+  ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  ZYX_RETURN_IF_ERROR(file.write(std::as_bytes(std::span(*start))));
+  ZYX_RETURN_IF_ERROR(file.write(tensor.data));
+  return file.commit();
 }

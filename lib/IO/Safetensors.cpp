@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -214,6 +215,9 @@ Result<Header> readHeader(const ReadOnlyFile &file) {
   std::vector<std::byte> header(length);
   ZYX_RETURN_IF_ERROR(file.read(sizeof(prefix), header));
   const auto *text = reinterpret_cast<const char *>(header.data());
+  // The parser takes it for the end, and would not look at what follows.
+  if (std::memchr(text, 0, length))
+    return Status::dataCorruption("the header has a zero byte");
   HeaderReader reader;
   if (!nlohmann::json::sax_parse(text, text + length, &reader))
     return reader.failure;
@@ -250,8 +254,11 @@ Status checkHeaderSize(size_t size) {
                              " bytes");
 }
 
-Result<std::string> makeHeader(std::span<const TensorView *const> order,
-                               const std::map<std::string, std::string> &metadata) {
+using NamedType = std::pair<std::string, TensorType>;
+
+/// Of tensors in the order of `order`. Sets the bytes of all their elements.
+Result<std::string> makeHeader(const std::vector<NamedType> &tensors, const std::vector<size_t> &order,
+                               const std::map<std::string, std::string> &metadata, uint64_t &dataSize) {
   std::string header = "{";
   for (const auto &[key, value] : metadata) {
     ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size() + key.size() + value.size()));
@@ -263,27 +270,28 @@ Result<std::string> makeHeader(std::span<const TensorView *const> order,
   }
   if (!metadata.empty())
     header += "}";
-  uint64_t offset = 0;
+  dataSize = 0;
   std::set<std::string_view> names;
-  for (const TensorView *tensor : order) {
-    const std::string what = "tensor '" + tensor->name + "' ";
-    ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size() + tensor->name.size()));
-    const auto name = quote(tensor->name);
+  for (const size_t index : order) {
+    const auto &[tensorName, type] = tensors[index];
+    const std::string what = "tensor '" + tensorName + "' ";
+    ZYX_RETURN_IF_ERROR(checkHeaderSize(header.size() + tensorName.size()));
+    const auto name = quote(tensorName);
     if (!name)
       return Status::invalidArgument(what + "has a name that is not UTF-8");
-    if (tensor->name == "__metadata__" || !names.insert(tensor->name).second)
+    if (tensorName == "__metadata__" || !names.insert(tensorName).second)
       return Status::invalidArgument(what + "is a duplicate, or has the name of the metadata");
-    if (const Status status = checkSize(tensor->type, tensor->data.size()); !status)
-      return Status::invalidArgument(what + status.message());
-    const auto *dtype =
-        std::ranges::find(dtypes, tensor->type.dtype, &std::pair<std::string_view, DType>::second);
+    const Result<int64_t> size = byteSize(type);
+    if (!size)
+      return Status::invalidArgument(what + "is refused: " + size.status().message());
+    const auto *dtype = std::ranges::find(dtypes, type.dtype, &std::pair<std::string_view, DType>::second);
     header += header.size() == 1 ? "" : ",";
     header += *name + ":{\"dtype\":\"" + std::string(dtype->first) + "\",\"shape\":[";
-    for (size_t d = 0; d < tensor->type.shape.size(); ++d)
-      header += (d == 0 ? "" : ",") + std::to_string(tensor->type.shape[d]);
-    header += "],\"data_offsets\":[" + std::to_string(offset) + ",";
-    offset += tensor->data.size();
-    header += std::to_string(offset) + "]}";
+    for (size_t d = 0; d < type.shape.size(); ++d)
+      header += (d == 0 ? "" : ",") + std::to_string(type.shape[d]);
+    header += "],\"data_offsets\":[" + std::to_string(dataSize) + ",";
+    dataSize += static_cast<uint64_t>(*size);
+    header += std::to_string(dataSize) + "]}";
   }
   header += "}";
   constexpr size_t prefix = 8;
@@ -296,9 +304,13 @@ Result<std::string> makeHeader(std::span<const TensorView *const> order,
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  return open(std::move(file));
+}
+
+Result<SafetensorsFile> SafetensorsFile::open(ReadOnlyFile file) {
   Result<Header> header = readHeader(file);
   if (!header)
-    return named(path, header.status());
+    return named(file.path(), header.status());
   return SafetensorsFile(std::move(file), std::move(header->entries), std::move(header->unsupported),
                          std::move(header->metadata));
 }
@@ -322,23 +334,60 @@ Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
   return tensor;
 }
 
-Status io::writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
-                            const std::map<std::string, std::string> &metadata) {
-  std::vector<const TensorView *> order;
+Result<HostTensor> SafetensorsFile::readRows(const Entry &entry, int64_t begin, int64_t end) const {
+  const auto rows = static_cast<uint64_t>(entry.type.shape.front());
+  const uint64_t row = rows == 0 ? 0 : entry.size / rows;
+  HostTensor tensor{entry.type, std::vector<std::byte>(row * static_cast<uint64_t>(end - begin))};
+  tensor.type.shape.front() = end - begin;
+  ZYX_RETURN_IF_ERROR(file.read(entry.offset + row * static_cast<uint64_t>(begin), tensor.data));
+  normalizeBools(tensor);
+  return tensor;
+}
+
+Result<SafetensorsWriter> SafetensorsWriter::create(const std::string &path,
+                                                    const std::vector<NamedType> &tensors,
+                                                    const std::map<std::string, std::string> &metadata) {
+  std::vector<size_t> order;
   for (int64_t width : {8, 4, 2, 1})
-    for (const TensorView &tensor : tensors)
-      if (byteSize(tensor.type.dtype) == width)
-        order.push_back(&tensor);
-  Result<std::string> header = makeHeader(order, metadata);
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (byteSize(tensors[i].second.dtype) == width)
+        order.push_back(i);
+  uint64_t dataSize = 0;
+  Result<std::string> header = makeHeader(tensors, order, metadata, dataSize);
   if (!header)
     return named(path, header.status());
   ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   ByteWriter start;
   start.string(*header);
   ZYX_RETURN_IF_ERROR(file.write(start.view()));
-  for (const TensorView *tensor : order)
-    ZYX_RETURN_IF_ERROR(file.write(tensor->data));
+  return SafetensorsWriter(std::move(file), std::move(order), dataSize);
+}
+
+Status SafetensorsWriter::write(std::span<const std::byte> elements) {
+  if (elements.size() > missing)
+    return Status::invalidArgument("more elements are written than the tensors have");
+  missing -= elements.size();
+  return file.write(elements);
+}
+
+Status SafetensorsWriter::commit() {
+  if (missing != 0)
+    return Status::invalidArgument(std::to_string(missing) + " bytes of the tensors are not written");
   return file.commit();
+}
+
+Status io::writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
+                            const std::map<std::string, std::string> &metadata) {
+  std::vector<NamedType> types;
+  for (const TensorView &tensor : tensors) {
+    if (const Status status = checkSize(tensor.type, tensor.data.size()); !status)
+      return named(path, Status::invalidArgument("tensor '" + tensor.name + "' " + status.message()));
+    types.emplace_back(tensor.name, tensor.type);
+  }
+  ZYX_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, types, metadata));
+  for (const size_t index : writer.order())
+    ZYX_RETURN_IF_ERROR(writer.write(tensors[index].data));
+  return writer.commit();
 }
 
 Status io::writeSafetensors(const std::string &path,

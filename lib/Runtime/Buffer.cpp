@@ -237,11 +237,19 @@ Status Buffer::update(std::span<const std::byte> from) {
 
 Status Buffer::read(std::span<std::byte> to) const {
   ZYX_RETURN_IF_ERROR(checkSize(to.size()));
+  return read(0, to);
+}
+
+Status Buffer::read(uint64_t offset, std::span<std::byte> to) const {
+  if (offset > memory.size || to.size() > memory.size - offset)
+    return Status::invalidArgument("bytes " + std::to_string(offset) + " to " +
+                                   std::to_string(offset + to.size()) + " of a buffer of " +
+                                   std::to_string(memory.size) + " are read");
   return HostUse(this, nullptr).run([&] {
     if (pool)
-      return pool->copyOut(memory, 0, to);
+      return pool->copyOut(memory, offset, to);
     if (!to.empty())
-      std::memcpy(to.data(), reinterpret_cast<const void *>(memory.handle), to.size());
+      std::memcpy(to.data(), reinterpret_cast<const std::byte *>(memory.handle) + offset, to.size());
     return Status::ok();
   });
 }

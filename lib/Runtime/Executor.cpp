@@ -240,9 +240,14 @@ Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
 Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(false, index));
   ZYX_RETURN_IF_ERROR(checkSize(false, *target, bytes.size()));
+  return readOutput(index, 0, bytes);
+}
+
+Status Executor::readOutput(size_t index, uint64_t offset, std::span<std::byte> bytes) const {
+  ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(false, index));
   if (!outputs[index].buffer)
     return Status::invalidArgument(describe(false, *target) + " is not there before the first run");
-  return outputs[index].buffer->read(bytes);
+  return outputs[index].buffer->read(offset, bytes);
 }
 
 void Executor::release(bool keepWeights) {

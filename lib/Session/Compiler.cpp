@@ -130,17 +130,18 @@ std::string Compiler::chosen() {
 Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolation) {
   std::unique_ptr<Compiler> compiler(new Compiler);
   compiler->isolation = std::move(isolation);
+  const char *const named = "; ZYX_COMPILER names the path of libZyxCompiler.so";
   const std::string path = chosen();
   if (path.empty()) {
     std::string tried;
     for (const std::string &candidate : candidates())
       tried += (tried.empty() ? "" : "; ") + candidate;
-    return Status::notFound("the compiler cannot be opened: " + tried + ": no such file");
+    return Status::notFound("the compiler cannot be opened: " + tried + ": no such file" + named);
   }
   // Lazy: most of the calls between the libraries of MLIR and LLVM are never made.
   compiler->library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!compiler->library)
-    return Status::notFound(std::string("the compiler cannot be opened: ") + dlerror());
+    return Status::notFound(std::string("the compiler cannot be opened: ") + dlerror() + named);
 #define ZYX_RESOLVE(name)                                                                          \
   compiler->functions->name =                                                                      \
       reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                        \

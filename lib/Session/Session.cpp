@@ -24,9 +24,6 @@ using namespace zyx::session;
 
 namespace {
 
-/// More text than this is not read; the compiler refuses less than that too.
-constexpr uint64_t maxTextBytes = uint64_t(1) << 30;
-
 using Clock = std::chrono::steady_clock;
 
 uint64_t nanosecondsSince(Clock::time_point begin) {
@@ -74,6 +71,12 @@ public:
     return run();
   }
   Result<std::vector<HostTensor>> readOutputs() override { return results; }
+  Status streamOutput(size_t index, std::span<std::byte>,
+                      const std::function<Status(std::span<const std::byte>)> &take) override {
+    if (index >= results.size())
+      return Status::invalidArgument("there is no output " + std::to_string(index) + " before the first run");
+    return take(results[index].data);
+  }
 
 private:
   graph::Graph graph;
@@ -153,6 +156,17 @@ public:
     }
     return tensors;
   }
+  Status streamOutput(size_t index, std::span<std::byte> piece,
+                      const std::function<Status(std::span<const std::byte>)> &take) override {
+    const auto size = static_cast<uint64_t>(*byteSize(outputArguments[index].type));
+    for (uint64_t done = 0; done < size;) {
+      const std::span<std::byte> part = piece.first(std::min<uint64_t>(piece.size(), size - done));
+      ZYX_RETURN_IF_ERROR(executor->readOutput(index, done, part));
+      ZYX_RETURN_IF_ERROR(take(part));
+      done += part.size();
+    }
+    return Status::ok();
+  }
 
 private:
   std::unique_ptr<runtime::Executor> executor;
@@ -190,6 +204,7 @@ public:
     numLaunches = current->numLaunches;
     stages = current->stages;
     remarks = current->remarks;
+    outputArguments = current->outputs();
     return current->setInputs(std::move(tensors));
   }
   Status run(Trace &trace) override { return current ? current->run(trace) : noInputs(); }
@@ -198,6 +213,10 @@ public:
     if (!current)
       return noInputs();
     return current->readOutputs();
+  }
+  Status streamOutput(size_t index, std::span<std::byte> piece,
+                      const std::function<Status(std::span<const std::byte>)> &take) override {
+    return current ? current->streamOutput(index, piece, take) : noInputs();
   }
 
 private:
@@ -247,6 +266,19 @@ Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
                                      toString(inputArguments[i].type) + ", and " +
                                      toString(tensors[i].type) + " is given");
   return Status::ok();
+}
+
+Result<HostTensor> Executable::readOutput(size_t index) {
+  const TensorType &type = outputArguments[index].type;
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  HostTensor tensor{type, std::vector<std::byte>(static_cast<size_t>(size))};
+  ZYX_RETURN_IF_ERROR(streamOutput(index, tensor.data, [&](std::span<const std::byte> all) {
+    // A device fills the tensor itself.
+    if (all.data() != tensor.data.data())
+      std::ranges::copy(all, tensor.data.begin());
+    return Status::ok();
+  }));
+  return tensor;
 }
 
 Result<graph::Graph> session::selectEntry(std::vector<graph::Graph> graphs,
@@ -325,8 +357,10 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   runtime::DeviceOptions options;
   options.threads = config.threads;
   options.memoryLimit = config.memoryLimit(name);
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> made,
-                       runtime::createDevice(name, options));
+  Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
+  if (!created && created.status().code() == ErrorCode::NotFound && created.status().message().starts_with("no device"))
+    return Status::notFound(created.status().message() + ", and reference, the interpreter");
+  ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, std::move(created));
   ZYX_DEBUG(Devices, "open '" + name + "' with " +
                          (options.threads ? std::to_string(options.threads) : "all") +
                          " threads and " +
@@ -342,11 +376,15 @@ Result<std::string> Session::targetOf(const std::string &deviceName) {
 }
 
 Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path, maxTextBytes));
+  ZYX_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, readFile(path, maxTextBytes));
+  return parseGraphs(bytes, path);
+}
+
+Result<std::vector<graph::Graph>> Session::parseGraphs(std::span<const std::byte> text, const std::string &name) {
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  ScopedSpan span(observers.trace, "compiler", "parse", path);
-  std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, opened->parse(text, path));
+  ScopedSpan span(observers.trace, "compiler", "parse", name);
+  const std::string_view characters(reinterpret_cast<const char *>(text.data()), text.size());
+  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, opened->parse(characters, name));
   for (graph::Graph &graph : graphs)
     graph.bindParameters();
   return graphs;
@@ -474,6 +512,18 @@ Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const Compile
   return mine->result;
 }
 
+/// What a compilation would have said to whoever asked for it.
+static void noteHit(const graph::Graph &graph, const CompileOptions &options) {
+  ZYX_DEBUG(Graph, "found '" + graph.name + "' for " + options.target + " in the cache: " +
+                       std::to_string(graph.reachable().size()) + " nodes, " + std::to_string(graph.inputs.size()) +
+                       " inputs, " + std::to_string(graph.outputs.size()) + " outputs");
+  const std::string nothing = "'" + graph.name +
+                              "' is found in the cache, and not compiled: ZYX_CACHE_DIR=off compiles it";
+  ZYX_DEBUG(Search, nothing);
+  ZYX_DEBUG(Schedule, nothing);
+  ZYX_DEBUG(Timing, nothing);
+}
+
 Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const CompileOptions &options,
                                         const std::string &programKey, const Observers &told) {
   Clock::time_point begin = Clock::now();
@@ -483,6 +533,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
     std::optional<CacheEntry> entry = cache->find(key);
     ZYX_DEBUG(Cache, (entry ? "hit: " : "miss: ") + cache->path(key));
     if (entry) {
+      noteHit(graph, options);
       Compiled kept;
       kept.output = std::move(entry->artifact);
       kept.numKernels = entry->numKernels;

@@ -36,6 +36,8 @@ private:
 class ReadOnlyFile {
 public:
   static Result<ReadOnlyFile> open(const std::string &path);
+  /// Takes over a descriptor of a regular file; `name` is its path in messages.
+  static Result<ReadOnlyFile> adopt(int descriptor, std::string name);
   ReadOnlyFile(ReadOnlyFile &&other) noexcept;
   ReadOnlyFile &operator=(ReadOnlyFile &&other) noexcept;
   ~ReadOnlyFile();

@@ -30,6 +30,7 @@ public:
   };
 
   static Result<SafetensorsFile> open(const std::string &path);
+  static Result<SafetensorsFile> open(ReadOnlyFile file);
 
   /// Those of known dtypes, in the order of their data.
   const std::vector<Entry> &tensors() const { return entries; }
@@ -41,6 +42,8 @@ public:
   const Entry *find(std::string_view name) const;
   /// Reads one tensor and nothing else.
   Result<HostTensor> read(std::string_view name) const;
+  /// The rows [begin, end): of the first dimension, which there is and which is as long.
+  Result<HostTensor> readRows(const Entry &entry, int64_t begin, int64_t end) const;
   /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the
   /// file.
   Status readInto(const Entry &entry, std::span<std::byte> into) const {
@@ -65,6 +68,30 @@ struct TensorView {
   std::string name;
   TensorType type;
   std::span<const std::byte> data;
+};
+
+/// Writes a file piece by piece. Nothing is at its path before commit(); then all of it is.
+class SafetensorsWriter {
+public:
+  /// Refuses two tensors of one name, the name "__metadata__", and text that is not UTF-8.
+  static Result<SafetensorsWriter> create(const std::string &path,
+                                          const std::vector<std::pair<std::string, TensorType>> &tensors,
+                                          const std::map<std::string, std::string> &metadata = {});
+
+  /// Indices of the tensors in the order in which their elements are to be written: wider ones first.
+  const std::vector<size_t> &order() const { return indices; }
+  /// Appends.
+  Status write(std::span<const std::byte> elements);
+  /// Refuses a file of more or fewer bytes than its tensors have.
+  Status commit();
+
+private:
+  SafetensorsWriter(AtomicFile file, std::vector<size_t> indices, uint64_t missing)
+      : file(std::move(file)), indices(std::move(indices)), missing(missing) {}
+  AtomicFile file;
+  std::vector<size_t> indices;
+  /// Bytes of elements that are not there yet.
+  uint64_t missing;
 };
 
 /// Writes tensors and what the file is to say of itself; the same ones give the same bytes. Tensors

@@ -73,6 +73,8 @@ public:
   /// them need not make it again.
   Status update(std::span<const std::byte> from);
   Status read(std::span<std::byte> to) const;
+  /// The same of the bytes from `offset` on; refuses those beyond the end.
+  Status read(uint64_t offset, std::span<std::byte> to) const;
   /// As `write`, with the contents of a buffer of the same size, from pool to pool.
   Status copyFrom(const Buffer &from);
   /// The same by a queue, which is that of this buffer's device: the point that is reached when it is over. Who uses

@@ -59,6 +59,8 @@ public:
   /// Copies into a buffer of the executor. A weight that is set to what it is has not changed.
   Status setInput(size_t index, std::span<const std::byte> bytes);
   Status readOutput(size_t index, std::span<std::byte> bytes) const;
+  /// Some bytes of it, from `offset` on.
+  Status readOutput(size_t index, uint64_t offset, std::span<std::byte> bytes) const;
   /// Forgets all that is bound. A run in flight keeps what it uses to its end; else it belongs to its
   /// other owners alone. With `keepWeights` weights stay bound, and what was computed of them is good for
   /// the next run.

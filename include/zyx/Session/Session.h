@@ -10,6 +10,7 @@
 #include "zyx/Session/Cache.h"
 #include "zyx/Session/TuningTable.h"
 
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -32,6 +33,7 @@ class Executable {
 public:
   virtual ~Executable() = default;
   const std::vector<artifact::Argument> &inputs() const { return inputArguments; }
+  /// Where the graph has symbols, extents are numbers once inputs are set.
   const std::vector<artifact::Argument> &outputs() const { return outputArguments; }
 
   /// One tensor per input, in their order and of their types; kept until others are given.
@@ -42,6 +44,12 @@ public:
   virtual Status run(Trace &trace) = 0;
   /// The outputs of the latest run.
   virtual Result<std::vector<HostTensor>> readOutputs() = 0;
+  /// One of them.
+  Result<HostTensor> readOutput(size_t index);
+  /// Hands its elements to `take` in their order. Pieces are in the memory of `piece` or of the executable's own:
+  /// where none is left, a result still gets to a file.
+  virtual Status streamOutput(size_t index, std::span<std::byte> piece,
+                              const std::function<Status(std::span<const std::byte>)> &take) = 0;
   /// Weights by their input: has those of the same sizes in common with others that were given the same map, and
   /// adds its own. What one of them sets is set for all.
   virtual Status shareWeights(std::map<size_t, std::shared_ptr<runtime::Buffer>> &weights) {
@@ -114,6 +122,10 @@ public:
 
   /// Every entry of a file of MLIR text. Parameters follow the arguments as inputs.
   Result<std::vector<graph::Graph>> readGraphs(const std::string &path);
+  /// More text than this is not read; the compiler refuses less than that too.
+  static constexpr uint64_t maxTextBytes = uint64_t(1) << 30;
+  /// The same of a text; `name` starts the messages.
+  Result<std::vector<graph::Graph>> parseGraphs(std::span<const std::byte> text, const std::string &name);
 
   /// An artifact for a target, or the text of a phase. Artifacts are kept: a graph that computes the
   /// same is compiled once per target and options. Where there is a cache folder, that holds for

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx-c/Runtime.h"
 
-#include "zyx/Base/File.h"
+#include "zyx/Artifact/File.h"
 #include "zyx/Runtime/Executor.h"
 
 #include <algorithm>
@@ -218,7 +218,8 @@ zyx_error *zyx_executor_load_file(zyx_device *device, const char *path, zyx_exec
     *executor = nullptr;
     ZYX_RETURN_IF_ERROR(checkNull(device, "device"));
     ZYX_RETURN_IF_ERROR(checkNull(path, "path"));
-    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path));
+    ZYX_ASSIGN_OR_RETURN(const ReadOnlyFile file, ReadOnlyFile::open(path));
+    ZYX_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, artifact::readFile(file));
     return load(device, bytes, path, executor);
   });
 }

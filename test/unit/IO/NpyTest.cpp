@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace zyx;
 using testing::HasSubstr;
@@ -184,6 +185,38 @@ TEST(FileTest, ReadsRegularFilesOnly) {
   EXPECT_TRUE(file->read(2, three).isOk());
   EXPECT_THAT(file->read(3, three).message(), HasSubstr("ends at byte 5, 1 bytes too early"));
   EXPECT_THAT(file->read(UINT64_MAX, three).message(), HasSubstr("cannot read: Invalid argument"));
+}
+
+TEST(NpyTest, ReadsTheHeaderAloneAndThenRows) {
+  TemporaryPath path("rows.npy");
+  const std::string elements("\1\2\3\4\5\6", 6);
+  for (const bool isFortran : {false, true}) {
+    writeBytes(path, npyOf("|i1", isFortran ? "True" : "False", "(3, 2)", elements));
+    Result<io::NpyFile> file = io::NpyFile::open(*ReadOnlyFile::open(path));
+    ASSERT_TRUE(file.isOk()) << file.status().toString();
+    EXPECT_EQ(toString(file->type()), "i8[3, 2]");
+    EXPECT_EQ(*file->read(), *io::readNpy(path));
+    const std::vector<int8_t> expected =
+        isFortran ? std::vector<int8_t>{2, 5, 3, 6} : std::vector<int8_t>{3, 4, 5, 6};
+    EXPECT_EQ(*file->readRows(1, 3), tensorOf<int8_t>(DType::I8, {2, 2}, expected));
+    EXPECT_TRUE(file->readRows(2, 2)->data.empty());
+  }
+}
+
+TEST(NpyTest, KnowsTheSizeOfAStreamByItsStart) {
+  const std::string bytes = npyOf("<f4", "False", "(1000, 1000)", "");
+  Result<io::NpyStart> start = io::readNpyStart(asBytes(bytes));
+  ASSERT_TRUE(start.isOk()) << start.status().toString();
+  EXPECT_EQ(toString(start->type), "f32[1000, 1000]");
+  EXPECT_EQ(start->size, bytes.size() + 4'000'000);
+  EXPECT_FALSE(io::readNpyStart(asBytes(bytes.substr(0, 20))).isOk());
+}
+
+TEST(NpyTest, AFileThatDoesNotFitItsHeaderIsRefusedBeforeItIsRead) {
+  TemporaryPath path("sparse.npy");
+  writeBytes(path, npyOf("<f4", "False", "(3,)", ""));
+  ASSERT_EQ(::truncate(path.path.c_str(), int64_t(100) << 30), 0);
+  EXPECT_THAT(io::readNpy(path).status().message(), HasSubstr("bytes of elements; f32[3] has 12"));
 }
 
 } // namespace

@@ -313,4 +313,36 @@ TEST(SafetensorsTest, RefusesToWrite) {
   EXPECT_THAT(writeSafetensors("/no/such/folder/x", Tensors()).message(), HasSubstr("cannot write"));
 }
 
+TEST(SafetensorsTest, RefusesWhatFollowsAZeroByte) {
+  const std::string header = R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  EXPECT_THAT(refusal(header + std::string("\0{", 2), "1"), HasSubstr("the header has a zero byte"));
+}
+
+TEST(SafetensorsTest, ReadsRows) {
+  TemporaryPath path("rows.safetensors");
+  ASSERT_TRUE(writeSafetensors(path, Tensors{{"x", tensorOf<int32_t>(DType::I32, {3, 2}, {1, 2, 3, 4, 5, 6})}}).isOk());
+  const SafetensorsFile opened = *SafetensorsFile::open(path);
+  EXPECT_EQ(*opened.readRows(*opened.find("x"), 1, 3), tensorOf<int32_t>(DType::I32, {2, 2}, {3, 4, 5, 6}));
+  EXPECT_TRUE(opened.readRows(*opened.find("x"), 3, 3)->data.empty());
+}
+
+TEST(SafetensorsTest, WritesPiecesWhatItWritesAtOnce) {
+  TemporaryPath pieces("pieces.safetensors"), whole("whole.safetensors");
+  const Tensors tensors = {{"narrow", tensorOf<int8_t>(DType::I8, {3}, {1, 2, 3})},
+                           {"wide", tensorOf<double>(DType::F64, {2}, {1, 2})}};
+  auto writer = io::SafetensorsWriter::create(
+      pieces, {{"narrow", tensors[0].second.type}, {"wide", tensors[1].second.type}}, {{"a", "b"}});
+  ASSERT_TRUE(writer.isOk()) << writer.status().toString();
+  ASSERT_EQ(writer->order(), (std::vector<size_t>{1, 0}));
+  EXPECT_THAT(writer->commit().message(), HasSubstr("19 bytes of the tensors are not written"));
+  for (const size_t index : writer->order())
+    for (const std::byte &element : tensors[index].second.data)
+      ASSERT_TRUE(writer->write({&element, 1}).isOk());
+  EXPECT_THAT(writer->write({tensors[0].second.data.data(), 1}).message(),
+              HasSubstr("more elements are written than the tensors have"));
+  ASSERT_TRUE(writer->commit().isOk());
+  ASSERT_TRUE(writeSafetensors(whole, tensors, {{"a", "b"}}).isOk());
+  EXPECT_EQ(readBytes(pieces), readBytes(whole));
+}
+
 } // namespace

@@ -74,6 +74,20 @@ TEST_F(ExecutorTest, RunsItsCommands) {
   EXPECT_THAT(read<int32_t>(2, 2), ElementsAre(7, 7));
 }
 
+TEST_F(ExecutorTest, ReadsAnOutputInPieces) {
+  ASSERT_TRUE(setInput({1, 2, 3, 4}).isOk());
+  ASSERT_TRUE(executor->run().isOk());
+  std::vector<float> part(2);
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(part));
+  ASSERT_TRUE(executor->readOutput(0, 8, bytes).isOk());
+  EXPECT_THAT(part, ElementsAre(37, 49));
+  ASSERT_TRUE(executor->readOutput(0, 0, bytes).isOk());
+  EXPECT_THAT(part, ElementsAre(13, 25));
+  EXPECT_TRUE(executor->readOutput(0, 16, {}).isOk());
+  EXPECT_THAT(executor->readOutput(0, 12, bytes).message(), testing::HasSubstr("bytes 12 to 20 of a buffer of 16 are read"));
+  EXPECT_FALSE(executor->readOutput(0, UINT64_MAX, bytes).isOk());
+}
+
 TEST_F(ExecutorTest, ReplaysWithNewInputs) {
   for (float first : {1.0f, 5.0f, -3.0f}) {
     ASSERT_TRUE(setInput({first, 0, 0, 0}).isOk());
