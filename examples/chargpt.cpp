@@ -4,16 +4,17 @@
 //===----------------------------------------------------------------------===//
 // A transformer of characters: learns a text by its first nine tenths, is tested on the rest, is saved and read
 // again, and writes a text of its own:
-//   chargpt TEXT [--steps=N] [--seed=N] [--sample=N] [--temperature=X] [--out=FOLDER]
+//   chargpt TEXT [--steps=N] [--seed=N] [--sample=N] [--temperature=X] [--device=DEVICE] [--out=FOLDER]
 // FOLDER gets model.safetensors.
 //===----------------------------------------------------------------------===//
+#include "program.h"
+
 #include <zyx/zyx.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -60,35 +61,11 @@ struct CharGpt : nn::Module {
 
 struct Arguments {
   std::string text, out = ".";
+  std::optional<std::string> device;
   uint64_t seed = 1;
   int64_t steps = 500, sample = 400;
   double temperature = 0.8;
 };
-
-bool parse(int argc, char **argv, Arguments &arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i];
-    const size_t at = text.find('=') + 1;
-    char *end = nullptr;
-    if (text.starts_with("--seed="))
-      arguments.seed = std::strtoull(argv[i] + at, &end, 10);
-    else if (text.starts_with("--steps="))
-      arguments.steps = std::strtol(argv[i] + at, &end, 10);
-    else if (text.starts_with("--sample="))
-      arguments.sample = std::strtol(argv[i] + at, &end, 10);
-    else if (text.starts_with("--temperature="))
-      arguments.temperature = std::strtod(argv[i] + at, &end);
-    else if (text.starts_with("--out="))
-      arguments.out = text.substr(at);
-    else if (arguments.text.empty() && !text.starts_with("-"))
-      arguments.text = text;
-    else
-      return false;
-    if (end && (end == argv[i] + at || *end != '\0'))
-      return false;
-  }
-  return !arguments.text.empty() && arguments.steps > 0 && arguments.sample >= 0 && arguments.temperature > 0;
-}
 
 /// A text as positions in the list of its characters.
 struct Text {
@@ -186,6 +163,8 @@ void showProgress(int64_t step, int64_t steps, double loss, double seconds) {
 void run(const Arguments &arguments) {
   const auto began = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  example::checkFolder(arguments.out);
+  const ContextScope scope(Context({.device = arguments.device}));
   const Text text(arguments.text);
   const int64_t characters = static_cast<int64_t>(text.characters.size());
   nn::Draws draws(arguments.seed);
@@ -235,14 +214,16 @@ void run(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
   Arguments arguments;
-  if (!parse(argc, argv, arguments)) {
-    std::fprintf(stderr, "usage: chargpt TEXT [--steps=N] [--seed=N] [--sample=N] [--temperature=X] [--out=FOLDER]\n");
-    return 2;
-  }
-  try {
-    run(arguments);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "chargpt: %s\n", error.what());
-    return 1;
-  }
+  constexpr double coldest = 1e-6;
+  const example::CommandLine commandLine = {
+      "chargpt",
+      "chargpt TEXT [--steps=N] [--seed=N] [--sample=N] [--temperature=X] [--device=DEVICE] [--out=FOLDER]",
+      arguments.text,
+      {example::number<int64_t>("--steps", arguments.steps, 1), example::number<uint64_t>("--seed", arguments.seed, 0),
+       example::number<int64_t>("--sample", arguments.sample, 0),
+       example::number("--temperature", arguments.temperature, coldest),
+       example::text("--device", arguments.device), example::text("--out", arguments.out)}};
+  if (const auto code = commandLine.parse(argc, argv))
+    return *code;
+  return example::run("chargpt", [&] { run(arguments); });
 }

@@ -4,19 +4,19 @@
 //===----------------------------------------------------------------------===//
 // Trains a small convolutional network on 1000 handwritten digits, tests it on the 797 others, and
 // saves what it learned:
-//   digits-train digits.safetensors [--seed=N] [--epochs=N] [--out=FOLDER]
+//   digits-train digits.safetensors [--seed=N] [--epochs=N] [--device=DEVICE] [--out=FOLDER]
 // FOLDER gets model.safetensors, loss.svg and confusion.svg.
 //===----------------------------------------------------------------------===//
 #include "digits.h"
+#include "program.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -31,30 +31,10 @@ constexpr int64_t trainRows = 1000, batch = 50;
 
 struct Arguments {
   std::string data, out = ".";
+  std::optional<std::string> device;
   uint64_t seed = 1;
   int epochs = 60;
 };
-
-bool parse(int argc, char **argv, Arguments &arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i];
-    char *end = nullptr;
-    if (text.starts_with("--seed=")) {
-      arguments.seed = std::strtoull(argv[i] + 7, &end, 10);
-    } else if (text.starts_with("--epochs=")) {
-      arguments.epochs = static_cast<int>(std::strtol(argv[i] + 9, &end, 10));
-    } else if (text.starts_with("--out=")) {
-      arguments.out = text.substr(6);
-    } else if (arguments.data.empty() && !text.starts_with("-")) {
-      arguments.data = text;
-    } else {
-      return false;
-    }
-    if (end && *end != '\0')
-      return false;
-  }
-  return !arguments.data.empty() && arguments.epochs > 0;
-}
 
 /// Images moved by up to one position, other ones each time. Positions are data, so that every step is the
 /// same program; where there is no pixel, take() gives 0.
@@ -68,8 +48,14 @@ Tensor jitter(const Tensor &images, std::mt19937_64 &random) {
   return moved;
 }
 
+void write(const std::string &path, const std::ostringstream &text) {
+  std::ofstream file(path);
+  if (!(file << text.str()).flush())
+    throw std::runtime_error(path + ": cannot be written");
+}
+
 void drawLoss(const std::string &path, const std::vector<float> &losses) {
-  std::ofstream svg(path);
+  std::ostringstream svg;
   const float most = *std::max_element(losses.begin(), losses.end());
   svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-40 -10 660 330' font-family='sans-serif' "
          "font-size='12'>\n<path d='M0 0V300H600' fill='none' stroke='black'/>\n<polyline fill='none' "
@@ -79,13 +65,14 @@ void drawLoss(const std::string &path, const std::vector<float> &losses) {
         << 300 - 300 * losses[i] / most << ' ';
   svg << "'/>\n<text x='-36' y='10'>" << most << "</text>\n<text x='540' y='316'>step " << losses.size()
       << "</text>\n</svg>\n";
+  write(path, svg);
 }
 
 void drawConfusion(const std::string &path, const std::vector<int64_t> &labels, const std::vector<int64_t> &guesses) {
   std::vector<int> counts(classes * classes);
   for (size_t i = 0; i < labels.size(); ++i)
     ++counts[labels[i] * classes + guesses[i]];
-  std::ofstream svg(path);
+  std::ostringstream svg;
   svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-30 -20 450 430' font-family='sans-serif' "
          "font-size='14' text-anchor='middle'>\n";
   for (int64_t row = 0; row < classes; ++row) {
@@ -102,6 +89,7 @@ void drawConfusion(const std::string &path, const std::vector<int64_t> &labels, 
     }
   }
   svg << "</svg>\n";
+  write(path, svg);
 }
 
 void showProgress(int epoch, int epochs, float loss) {
@@ -119,6 +107,8 @@ void showProgress(int epoch, int epochs, float loss) {
 
 void run(const Arguments &arguments) {
   const auto began = std::chrono::steady_clock::now();
+  example::checkFolder(arguments.out);
+  const ContextScope scope(Context({.device = arguments.device}));
   const NamedTensors digits = nn::loadTensors(arguments.data);
   const Tensor images = (digits.at("images").cast(DType::F32) / 16).unsqueeze(1);
   const Tensor train = images.slice({{0, trainRows}}).detach(), test = images.slice({{trainRows}}).detach();
@@ -172,14 +162,13 @@ void run(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
   Arguments arguments;
-  if (!parse(argc, argv, arguments)) {
-    std::fprintf(stderr, "usage: digits-train digits.safetensors [--seed=N] [--epochs=N] [--out=FOLDER]\n");
-    return 2;
-  }
-  try {
-    run(arguments);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "digits-train: %s\n", error.what());
-    return 1;
-  }
+  const example::CommandLine commandLine = {
+      "digits-train",
+      "digits-train digits.safetensors [--seed=N] [--epochs=N] [--device=DEVICE] [--out=FOLDER]",
+      arguments.data,
+      {example::number<uint64_t>("--seed", arguments.seed, 0), example::number("--epochs", arguments.epochs, 1),
+       example::text("--device", arguments.device), example::text("--out", arguments.out)}};
+  if (const auto code = commandLine.parse(argc, argv))
+    return *code;
+  return example::run("digits-train", [&] { run(arguments); });
 }

@@ -3,16 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Goes on behind tokens with what GPT-2 finds likeliest:
-//   gpt2 WEIGHTS [--tokens=N,N,...] [--count=N] [--heads=N] [--runs=N] [--threads=N] [--recompute]
+//   gpt2 WEIGHTS [--tokens=N,N,...] [--count=N] [--heads=N] [--runs=N] [--threads=N] [--device=DEVICE] [--recompute]
 // WEIGHTS is a safetensors file with the names of the published checkpoints; examples/gpt2.py writes random ones.
 // The prompt fills caches of keys and values in one program, and a loop in another one makes all tokens behind the
 // first. With --recompute each token takes a pass over all of them instead, without caches.
 //===----------------------------------------------------------------------===//
 #include "gpt2.h"
+#include "program.h"
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <sys/resource.h>
@@ -23,44 +23,26 @@ namespace {
 
 struct Arguments {
   std::string weights;
+  std::optional<std::string> device;
   std::vector<int64_t> tokens = {464, 2068, 7586, 21831};
   int64_t count = 32, heads = 0, runs = 1;
   unsigned threads = 0;
   bool recompute = false;
 };
 
-bool parse(int argc, char **argv, Arguments &arguments) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i];
-    const char *number = argv[i] + (text.find('=') + 1);
-    char *end = nullptr;
-    if (text.starts_with("--tokens=")) {
-      arguments.tokens.clear();
-      for (const char *next = number; *next != '\0'; next = end + (*end == ',')) {
-        arguments.tokens.push_back(std::strtoll(next, &end, 10));
-        if (end == next)
-          return false;
-      }
-    } else if (text.starts_with("--count=")) {
-      arguments.count = std::strtoll(number, &end, 10);
-    } else if (text.starts_with("--heads=")) {
-      arguments.heads = std::strtoll(number, &end, 10);
-    } else if (text.starts_with("--runs=")) {
-      arguments.runs = std::strtoll(number, &end, 10);
-    } else if (text.starts_with("--threads=")) {
-      arguments.threads = static_cast<unsigned>(std::strtoul(number, &end, 10));
-    } else if (text == "--recompute") {
-      arguments.recompute = true;
-    } else if (arguments.weights.empty() && !text.starts_with("-")) {
-      arguments.weights = text;
-    } else {
+/// Numbers with commas between them.
+bool parseTokens(std::string_view text, std::vector<int64_t> &tokens) {
+  tokens.clear();
+  for (const char *next = text.data(), *last = next + text.size();; ++next) {
+    const auto [end, error] = std::from_chars(next, last, tokens.emplace_back());
+    if (error != std::errc())
       return false;
-    }
-    if (end && (end == number || *end != '\0'))
+    if (end == last)
+      return true;
+    if (*end != ',')
       return false;
+    next = end;
   }
-  return !arguments.weights.empty() && !arguments.tokens.empty() && arguments.count > 0 && arguments.heads >= 0 &&
-         arguments.runs > 0;
 }
 
 double since(std::chrono::steady_clock::time_point then) {
@@ -124,7 +106,7 @@ private:
 
 void run(const Arguments &arguments) {
   const auto began = std::chrono::steady_clock::now();
-  const ContextScope scope(Context({.threads = arguments.threads}));
+  const ContextScope scope(Context({.device = arguments.device, .threads = arguments.threads}));
   const gpt2::Model model(nn::mapTensors(arguments.weights), arguments.heads);
   const int64_t prompt = static_cast<int64_t>(arguments.tokens.size());
   if (prompt + arguments.count > model.positions)
@@ -159,15 +141,17 @@ void run(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
   Arguments arguments;
-  if (!parse(argc, argv, arguments)) {
-    std::fprintf(stderr, "usage: gpt2 WEIGHTS [--tokens=N,N,...] [--count=N] [--heads=N] [--runs=N] [--threads=N] "
-                         "[--recompute]\n");
-    return 2;
-  }
-  try {
-    run(arguments);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gpt2: %s\n", error.what());
-    return 1;
-  }
+  const example::CommandLine commandLine = {
+      "gpt2",
+      "gpt2 WEIGHTS [--tokens=N,N,...] [--count=N] [--heads=N] [--runs=N] [--threads=N] [--device=DEVICE] "
+      "[--recompute]",
+      arguments.weights,
+      {{"--tokens", [&](std::string_view text) { return parseTokens(text, arguments.tokens); }},
+       example::number<int64_t>("--count", arguments.count, 1),
+       example::number<int64_t>("--heads", arguments.heads, 0), example::number<int64_t>("--runs", arguments.runs, 1),
+       example::number("--threads", arguments.threads, 0u), example::text("--device", arguments.device),
+       example::flag("--recompute", arguments.recompute)}};
+  if (const auto code = commandLine.parse(argc, argv))
+    return *code;
+  return example::run("gpt2", [&] { run(arguments); });
 }

@@ -3,15 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 \*===----------------------------------------------------------------------===*/
 
-/* run_artifact FILE.zyxa FOLDER: runs a compiled program by libZyxRuntime alone. Each input is read
- * from FOLDER/NAME.npy; of each output the first elements are printed. */
+/* run_artifact FILE.zyxa FOLDER [--device=NAME]: runs a compiled program by libZyxRuntime alone, on the
+ * device that it was compiled for: "cpu" unless another is named. Each input is read from FOLDER/NAME.npy;
+ * of each output the first elements are printed. */
 
 #include "zyx-c/Runtime.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Ends the program where something failed. */
 static void check(zyx_error *error) {
@@ -105,13 +108,37 @@ static void print_output(const zyx_executor *executor, size_t index) {
   free(data);
 }
 
+/* What is printed is in a buffer until now: a full disk is only found here. */
+static void close_output(void) {
+  const int failed_before = ferror(stdout);
+  if (fclose(stdout) != 0 || failed_before)
+    fail("the standard output", "cannot be written");
+}
+
 int main(int argc, char **argv) {
-  if (argc != 3)
-    fail("usage", "run_artifact FILE.zyxa FOLDER");
+  const char *usage = "run_artifact FILE.zyxa FOLDER [--device=NAME]", *name = "cpu";
+  /* A file that is opened must not get the number of a closed standard output. */
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0)
+      return 1;
+  if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    printf("usage: %s\n", usage);
+    close_output();
+    return 0;
+  }
+  if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    printf("run_artifact (zyx) %s\n", zyx_version());
+    close_output();
+    return 0;
+  }
+  if (argc == 4 && strncmp(argv[3], "--device=", 9) == 0)
+    name = argv[3] + 9;
+  else if (argc != 3)
+    fail("usage", usage);
   zyx_device *device;
   zyx_executor *executor;
   zyx_executor_info info = {.struct_size = sizeof(info)};
-  check(zyx_device_create("cpu", NULL, &device));
+  check(zyx_device_create(name, NULL, &device));
   check(zyx_executor_load_file(device, argv[1], &executor));
   check(zyx_executor_get_info(executor, &info));
   for (size_t i = 0; i < info.num_inputs; ++i) {
@@ -130,5 +157,6 @@ int main(int argc, char **argv) {
     print_output(executor, i);
   zyx_executor_release(executor);
   zyx_device_release(device);
+  close_output();
   return 0;
 }
