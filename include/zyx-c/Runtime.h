@@ -106,7 +106,7 @@ typedef struct zyx_device_options {
   int oversubscribe;
 } zyx_device_options;
 
-/* `name` is "cpu" or "c". `options` may be NULL. */
+/* `name` is "cpu", "c", "cuda" or "cuda:N". `options` may be NULL. */
 ZYX_C_API zyx_error *zyx_device_create(const char *name, const zyx_device_options *options,
                                        zyx_device **device);
 /* Executors keep their device alive. */

@@ -9,8 +9,10 @@
 #include "zyx/Base/File.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace zyx;
@@ -329,6 +331,9 @@ Result<LoadedConfig> zyx::loadConfig(const std::optional<std::string> &path,
     if (bytes.isOk()) {
       const std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
       ZYX_RETURN_IF_ERROR(readFileInto(loaded, text, *path));
+    } else if (::faccessat(AT_FDCWD, path->c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) {
+      // The home of another user, as under sudo, must not keep a program from running.
+      loaded.warnings.push_back(*path + ": cannot be read, and is not used: Permission denied");
     } else if (bytes.status().code() != ErrorCode::NotFound) {
       return bytes.status();
     }

@@ -132,6 +132,10 @@ private:
 } // namespace
 
 Result<std::vector<ConfigEntry>> zyx::readConfigFile(std::string_view text) {
+  // The parser takes it for the end, and would not look at what follows.
+  if (const size_t zero = text.find('\0'); zero != text.npos)
+    return Status::invalidArgument(std::to_string(1 + std::ranges::count(text.substr(0, zero), '\n')) +
+                                   ": is no JSON from here on");
   size_t line = 1;
   Reader reader(text, line);
   const bool isDone = nlohmann::json::sax_parse(

@@ -65,7 +65,8 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given,
       return Status::unsupported(std::string(entry.description));
     if (entry.name == name)
       return entry.create(std::string(name), options);
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    if (entry.create)
+      known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
   return Status::notFound("no device '" + std::string(name) + "'; known are " + known);
 }

@@ -358,7 +358,7 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   options.threads = config.threads;
   options.memoryLimit = config.memoryLimit(name);
   Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
-  if (!created && created.status().code() == ErrorCode::NotFound && created.status().message().starts_with("no device"))
+  if (!created && created.status().code() == ErrorCode::NotFound && created.status().message().starts_with("no device '"))
     return Status::notFound(created.status().message() + ", and reference, the interpreter");
   ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, std::move(created));
   ZYX_DEBUG(Devices, "open '" + name + "' with " +

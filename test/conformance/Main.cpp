@@ -7,7 +7,7 @@
 #include "Folded.h"
 #include "Runner.h"
 
-#include "Common/CommandLine.h"
+#include "Common/Tool.h"
 #include "smith/Cases.h"
 #ifdef ZYX_BUILD_COMPILER
 #include "smith/WriteProgram.h"
@@ -54,6 +54,8 @@ constexpr const char *help =
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
     "  --report=FILE     write each verdict, for utils/conformance.py\n"
     "  --verbose         print every refusal, not one for each reason\n"
+    "  -h, --help        print this text\n"
+    "  --version         print zyx's version\n"
     "Exits with 1 if an answer is wrong, a case crashes or too many are refused, with 2 if a filter\n"
     "names no case or the device is not there.\n";
 
@@ -74,54 +76,47 @@ struct Settings {
   size_t maxRefused = SIZE_MAX;
 };
 
-bool parseOption(const tools::Argument &option, Settings &settings) {
-  const auto [text, name, value] = option;
-  if (name == "--device")
-    settings.device = value;
-  else if (name == "--target" && !value.empty())
-    settings.target = value;
-  else if (name == "--isa" && !value.empty())
-    settings.isa = value;
-  else if (name == "--emulator" && !value.empty()) {
-    std::istringstream words{std::string(value)};
-    settings.emulator.assign(std::istream_iterator<std::string>(words), {});
-  } else if (name == "--optimise" && parseOptimise(value))
-    settings.optimise = *parseOptimise(value);
-  else if (name == "--filter")
-    settings.filters.emplace_back(value);
-  else if (name == "--max-refused")
-    return tools::parseNumber(value, settings.maxRefused);
-  else if (name == "--batch")
-    return tools::parsePositive(value, settings.run.batch);
-  else if (name == "--jobs")
-    return tools::parsePositive(value, settings.run.jobs);
-  else if (text == "--compile-only")
-    settings.compileOnly = true;
-  else if (name == "--dump" && !value.empty())
-    settings.dump = value;
-  else if (name == "--spread")
-    return tools::parsePositive(value, settings.spread);
-  else if (text == "--list")
-    settings.list = true;
-  else if (text == "--exhaustive")
-    settings.exhaustive = true;
-  else if (text == "--coverage")
-    settings.coverage = true;
-  else if (name == "--report" && !value.empty())
-    settings.report = value;
-  else if (text == "--verbose")
-    settings.verbose = true;
-  else if (text == "--if-present")
-    settings.ifPresent = true;
-  else if (text == "--no-weights")
-    settings.hasWeights = false;
-  else if (const size_t colon = value.find(':');
-           name == "--seeds" && colon != std::string_view::npos)
-    return tools::parseNumber(value.substr(0, colon), settings.firstSeed) &&
-           tools::parseNumber(value.substr(colon + 1), settings.numSeeds);
-  else
-    return false;
-  return true;
+Status parseSeeds(std::string_view given, Settings &settings) {
+  const size_t colon = given.find(':');
+  if (colon == given.npos || !tools::parseNumber(given.substr(0, colon), settings.firstSeed) ||
+      !tools::parseNumber(given.substr(colon + 1), settings.numSeeds))
+    return tools::badValue("--seeds", given, "FIRST:N");
+  return Status::ok();
+}
+
+std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
+  return {
+      tools::text("--device", settings.device),
+      tools::text("--target", settings.target),
+      tools::text("--isa", settings.isa),
+      tools::value("--emulator", [&](std::string_view given) {
+        std::istringstream words{std::string(given)};
+        settings.emulator.assign(std::istream_iterator<std::string>(words), {});
+        return Status::ok();
+      }),
+      tools::value("--optimise", [&](std::string_view given) {
+        const std::optional<Optimise> way = parseOptimise(given);
+        if (!way)
+          return tools::badValue("--optimise", given, "way: default, none or schedules");
+        settings.optimise = *way;
+        return Status::ok();
+      }),
+      tools::flag("--no-weights", hasNoWeights),
+      tools::texts("--filter", settings.filters),
+      tools::value("--seeds", [&](std::string_view given) { return parseSeeds(given, settings); }),
+      tools::number("--max-refused", settings.maxRefused, "number of cases"),
+      tools::number("--batch", settings.run.batch, "number of cases", decltype(settings.run.batch)(1)),
+      tools::number("--jobs", settings.run.jobs, "number of processes", decltype(settings.run.jobs)(1)),
+      tools::flag("--compile-only", settings.compileOnly),
+      tools::text("--dump", settings.dump),
+      tools::number("--spread", settings.spread, "number of cases", size_t(1)),
+      tools::flag("--exhaustive", settings.exhaustive),
+      tools::flag("--list", settings.list),
+      tools::flag("--coverage", settings.coverage),
+      tools::text("--report", settings.report),
+      tools::flag("--verbose", settings.verbose),
+      tools::flag("--if-present", settings.ifPresent),
+  };
 }
 
 auto isPartOf(const std::string &name) {
@@ -261,11 +256,13 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runConformance(int argc, char **argv) {
   Settings settings;
-  const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
-  if (const auto code = tools::parseArguments(argc, argv, "zyx-conformance", help, take))
+  bool hasNoWeights = false;
+  if (const auto code =
+          tools::parseOrAnswer("zyx-conformance", help, argc, argv, optionsOf(settings, hasNoWeights)))
     return *code;
+  settings.hasWeights = !hasNoWeights;
   std::vector<Case> cases = collect(settings);
   if (const std::string *filter = findIdleFilter(settings, cases)) {
     std::fprintf(stderr, "zyx-conformance: --filter=%s: no case has that in its name\n",
@@ -332,4 +329,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   return report(settings, cases, verdicts, elapsed.count()) ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return tools::runMain("zyx-conformance", [&] { return runConformance(argc, argv); });
 }

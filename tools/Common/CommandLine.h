@@ -2,15 +2,20 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Arguments of the programs that test the project. Needs nothing but the standard library.
+// The command line of our programs, as a table of options. LLVM's parser would link LLVM into
+// programs that run without it.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TOOLS_COMMON_COMMANDLINE_H
 #define ZYX_TOOLS_COMMON_COMMANDLINE_H
 
+#include "zyx/Base/Status.h"
+
 #include <charconv>
-#include <cstdio>
-#include <optional>
+#include <functional>
+#include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace zyx::tools {
 
@@ -19,39 +24,54 @@ template <typename Number> bool parseNumber(std::string_view text, Number &value
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
-/// The same, of numbers from 1 on.
-template <typename Number> bool parsePositive(std::string_view text, Number &value) {
-  return parseNumber(text, value) && value > 0;
-}
 
-/// An argument as it is, and split at its first '='; `value` is empty where there is none.
-struct Argument {
-  std::string_view text, name, value;
+/// "--output=y.txt: is no name of a .npy file".
+Status badValue(std::string_view option, std::string_view value, std::string_view wanted);
 
-  explicit Argument(std::string_view text) : text(text), name(text.substr(0, text.find('='))) {
-    if (name.size() < text.size())
-      value = text.substr(name.size() + 1);
-  }
+/// An option and what it does. One with a value is written --name=VALUE or --name VALUE, and where it
+/// has a letter, -o VALUE; a value that may be left out follows '=' alone.
+struct Option {
+  enum class Takes : uint8_t { Nothing, Value, MaybeValue };
+
+  /// With its dashes.
+  std::string_view name, letter;
+  Takes takes = Takes::Nothing;
+  std::function<Status(std::string_view value)> set;
 };
 
-/// Hands every argument to `take`, which returns false for one that it cannot use. Gives the exit
-/// code of a program that has no more to do: 0 once `--help` is printed, 2 for a wrong argument.
-template <typename Take>
-std::optional<int> parseArguments(int argc, char **argv, const char *program, const char *help,
-                                  Take take) {
-  for (int i = 1; i < argc; ++i) {
-    const Argument argument(argv[i]);
-    if (argument.text == "--help") {
-      std::fputs(help, stdout);
-      return 0;
+/// Sets a flag.
+Option flag(std::string_view name, bool &to);
+/// Anything but the empty text.
+Option text(std::string_view name, std::string &to, std::string_view letter = {});
+/// The same; may be given again.
+Option texts(std::string_view name, std::vector<std::string> &to);
+/// Whatever `set` takes; it sees no empty value.
+Option value(std::string_view name, std::function<Status(std::string_view value)> set);
+/// A number from `least` on; `wanted` is what it is in a message.
+template <typename Number>
+Option number(std::string_view name, Number &to, std::string_view wanted,
+              Number least = std::numeric_limits<Number>::lowest()) {
+  return value(name, [name, &to, wanted, least](std::string_view given) -> Status {
+    if (Number read; parseNumber(given, read) && read >= least) {
+      to = read;
+      return Status::ok();
     }
-    if (!take(argument)) {
-      std::fprintf(stderr, "%s: cannot use '%s'\n%s", program, argv[i], help);
-      return 2;
-    }
-  }
-  return std::nullopt;
+    return badValue(name, given, wanted);
+  });
 }
+
+/// What any program is asked instead of its work.
+struct Asked {
+  bool help = false, version = false;
+};
+
+/// Sets what the arguments say, in their order, and stops at --help, -h or --version. An argument that
+/// is no option, "-" among them, is an operand; so is all behind "--". `operand` sees no empty text.
+Status parseArguments(int argc, char **argv, Asked &asked, const std::vector<Option> &options,
+                      const std::function<Status(std::string_view)> &operand);
+
+/// For programs without operands.
+Status noOperand(std::string_view given);
 
 } // namespace zyx::tools
 

@@ -2,9 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Common/Files.h"
 #include "Common/Tool.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/IO/TraceFile.h"
 #include "zyx/Runtime/Device.h"
 #include "zyx/Session/Session.h"
 
@@ -22,16 +24,21 @@ usage: zyx-compile FILE [options]
 
 FILE is MLIR text, of which one entry is compiled to an artifact: the machine code of its kernels
 and the plan that launches them. zyx-run runs it, and so does any program that links libZyxRuntime.
+"-" is the standard input; pipes are read, too. A value may follow its option behind a space instead
+of '='.
 
   --entry=NAME         the function to compile; needed where the file has several
   --bind=SYMBOL=VALUE  the value of a symbol in the entry's types; once for each symbol
-  --target=TARGET      the machine: "cpu" (default), or "c" (C code by the system's compiler)
+  --target=TARGET      the machine: "cpu" (default), "c" (C code by the system's compiler), "cuda" (any
+                       card of NVIDIA's, whose driver assembles the code), or a card's architecture,
+                       for which ptxas does: "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", or
+                       "sm_90a-fast" (f32 as tf32)
   --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
                        "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4",
                        "sapphirerapids" or "aarch64"
   -o FILE, --output=FILE
-                       where to write; by default beside the input with the suffix .zyxa, and
-                       texts to the standard output
+                       where to write, "-" for the standard output; by default beside the input
+                       with the suffix .zyxa, and texts to the standard output
   --stop-after=PHASE   write the program's text after a phase instead: graph, groups, kernel,
                        schedule, lowered, plan or target
   --dump-dot=PHASE     write a drawing of the program in the language of Graphviz instead, after
@@ -47,66 +54,58 @@ and the plan that launches them. zyx-run runs it, and so does any program that l
   --progress=WHEN      show how far the compilation is: auto (in a terminal, after 0.5 s; default),
                        always or never
   --quiet              the same as --progress=never
-  --help               print this text
+  -h, --help           print this text
+  --version            print zyx's version
 
-examples:
-  zyx-compile digits-knn.mlir --entry=knn --target=cpu -o knn.zyxa --time
-  zyx-compile gemm.mlir --stop-after=lowered
-  zyx-compile gemm.mlir --dump-dot=groups | dot -Tsvg -o gemm.svg
+examples, in the root of the repository:
+  zyx-compile examples/digits-knn.mlir --entry=knn --target=cpu -o knn.zyxa --time
+  zyx-compile examples/matmul.mlir --stop-after=lowered
+  zyx-compile examples/matmul.mlir --dump-dot=groups | dot -Tsvg -o matmul.svg
 )";
 
 struct Options {
-  std::string file, entry, output, dumpDot, trace, progress = "auto";
+  std::string file, entry, output, dumpDot, trace;
   std::vector<std::string> bind;
   session::CompileOptions compile;
-  bool tune = false, time = false, remarks = false, quiet = false, help = false;
+  tools::ProgressMode progress = tools::ProgressMode::Auto;
+  bool tune = false, time = false, remarks = false;
+  tools::Asked asked;
 };
 
 Result<Options> parseOptions(int argc, char **argv) {
   Options options;
-  const std::pair<const char *, std::string *> values[] = {
-      {"--entry=", &options.entry},
-      {"--output=", &options.output},
-      {"--target=", &options.compile.target},
-      {"--isa=", &options.compile.isa},
-      {"--stop-after=", &options.compile.stopAfter},
-      {"--dump-dot=", &options.dumpDot},
-      {"--trace=", &options.trace},
-      {"--progress=", &options.progress}};
-  const std::pair<const char *, bool *> flags[] = {
-      {"--verify-roundtrip", &options.compile.verifyRoundtrip},
-      {"--no-optimise", &options.compile.noOptimise},
-      {"--tune", &options.tune},
-      {"--time", &options.time},
-      {"--remarks", &options.remarks},
-      {"--quiet", &options.quiet},
-      {"--help", &options.help}};
-  for (int i = 1; i < argc; ++i) {
-    std::string_view argument = argv[i];
-    bool known = false;
-    for (auto [name, value] : values) {
-      if (argument.starts_with(name)) {
-        *value = argument.substr(std::string_view(name).size());
-        known = true;
-      }
-    }
-    if (argument.starts_with("--bind=")) {
-      options.bind.emplace_back(argument.substr(7));
-      known = true;
-    }
-    for (auto [name, flag] : flags)
-      if (argument == name)
-        *flag = known = true;
-    if (argument == "-o" && i + 1 < argc) {
-      options.output = argv[++i];
-    } else if (!known) {
-      if (argument.starts_with("-") || !options.file.empty())
-        return Status::invalidArgument("unexpected argument '" + std::string(argument) +
-                                       "'; see --help");
-      options.file = argument;
-    }
-  }
-  if (options.file.empty() && !options.help)
+  bool quiet = false;
+  const std::vector<tools::Option> table = {
+      tools::text("--entry", options.entry),
+      tools::texts("--bind", options.bind),
+      tools::text("--target", options.compile.target),
+      tools::text("--isa", options.compile.isa),
+      tools::text("--output", options.output, "-o"),
+      tools::text("--stop-after", options.compile.stopAfter),
+      tools::text("--dump-dot", options.dumpDot),
+      tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
+      tools::flag("--no-optimise", options.compile.noOptimise),
+      tools::flag("--tune", options.tune),
+      tools::flag("--time", options.time),
+      tools::flag("--remarks", options.remarks),
+      tools::text("--trace", options.trace),
+      tools::value("--progress", [&](std::string_view given) -> Status {
+        ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(given));
+        return Status::ok();
+      }),
+      tools::flag("--quiet", quiet),
+  };
+  ZYX_RETURN_IF_ERROR(tools::parseArguments(argc, argv, options.asked, table, [&](std::string_view given) {
+    if (!options.file.empty())
+      return tools::noOperand(given);
+    options.file = given;
+    return Status::ok();
+  }));
+  if (quiet)
+    options.progress = tools::ProgressMode::Never;
+  if (options.asked.help || options.asked.version)
+    return options;
+  if (options.file.empty())
     return Status::invalidArgument("no file is given; see --help");
   if (!options.dumpDot.empty()) {
     if (!options.compile.stopAfter.empty())
@@ -135,9 +134,44 @@ Result<std::shared_ptr<runtime::Device>> findDevice(Session &session, const std:
   return Status::unsupported("--tune: no device of this machine has the target '" + target + "'");
 }
 
+/// Where the output goes: a file, or "-".
+Result<std::string> outputName(const Options &options) {
+  if (!options.output.empty())
+    return options.output;
+  if (!options.compile.stopAfter.empty())
+    return "-";
+  if (tools::isStream(options.file))
+    return Status::invalidArgument(options.file + ": needs --output=FILE, or '--output=-' for the standard output");
+  return artifactName(options.file);
+}
+
+/// A file that is written, open before anything is compiled; none for "-" and "".
+Status openOutput(const std::string &path, std::optional<AtomicFile> &file) {
+  if (path.empty() || path == "-")
+    return Status::ok();
+  ZYX_ASSIGN_OR_RETURN(AtomicFile opened, AtomicFile::create(path));
+  file.emplace(std::move(opened));
+  return Status::ok();
+}
+
+Status writeOutput(std::span<const std::byte> bytes, std::optional<AtomicFile> &file) {
+  if (!file) {
+    // What does not get there is found at the end of main.
+    tools::print({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    return Status::ok();
+  }
+  ZYX_RETURN_IF_ERROR(file->write(bytes));
+  return file->commit();
+}
+
 Status compileFile(const Options &options, const Config &config) {
-  ZYX_ASSIGN_OR_RETURN(tools::ProgressMode progress,
-                       tools::parseProgressMode(options.quiet ? "never" : options.progress));
+  tools::OutputFiles claimed;
+  claimed.protect(options.file, "the program");
+  ZYX_ASSIGN_OR_RETURN(const std::string output, outputName(options));
+  if (output != "-")
+    ZYX_RETURN_IF_ERROR(claimed.claim("--output=" + output, output));
+  if (!options.trace.empty())
+    ZYX_RETURN_IF_ERROR(claimed.claim("--trace=" + options.trace, options.trace));
   Trace trace;
   session::SessionOptions sessionOptions;
   if (options.tune) {
@@ -148,14 +182,22 @@ Status compileFile(const Options &options, const Config &config) {
   if (!options.trace.empty())
     session.observers.trace = &trace;
   auto begin = std::chrono::steady_clock::now();
-  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(options.file));
+  std::vector<std::byte> text;
+  ZYX_RETURN_IF_ERROR(tools::orOutOfMemory("'" + options.file + "'", [&]() -> Status {
+    ZYX_ASSIGN_OR_RETURN(text, tools::readProgram(options.file));
+    return Status::ok();
+  }));
+  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.parseGraphs(text, options.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
                        session::selectEntry(std::move(graphs), options.entry, options.file,
                                             options.bind));
   std::chrono::nanoseconds parsing = std::chrono::steady_clock::now() - begin;
+  std::optional<AtomicFile> outputFile, traceFile;
+  ZYX_RETURN_IF_ERROR(openOutput(output, outputFile));
+  ZYX_RETURN_IF_ERROR(openOutput(options.trace, traceFile));
   session::Compiled compiled;
   {
-    tools::ProgressLine line(progress);
+    tools::ProgressLine line(options.progress);
     session.observers.progress = line.callback();
     std::shared_ptr<runtime::Device> device;
     if (options.tune) {
@@ -163,16 +205,13 @@ Status compileFile(const Options &options, const Config &config) {
     }
     ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile, device));
   }
-  ZYX_RETURN_IF_ERROR(tools::writeTrace(trace, options.trace));
   compiled.stages.insert(compiled.stages.begin(),
                          {"parse", static_cast<uint64_t>(parsing.count())});
-
-  if (!options.output.empty())
-    ZYX_RETURN_IF_ERROR(writeFileAtomically(options.output, compiled.output));
-  else if (options.compile.stopAfter.empty())
-    ZYX_RETURN_IF_ERROR(writeFileAtomically(artifactName(options.file), compiled.output));
-  else
-    std::fwrite(compiled.output.data(), 1, compiled.output.size(), stdout);
+  ZYX_RETURN_IF_ERROR(writeOutput(compiled.output, outputFile));
+  if (traceFile) {
+    const std::string events = io::encodeTrace(trace);
+    ZYX_RETURN_IF_ERROR(writeOutput(std::as_bytes(std::span(events)), traceFile));
+  }
   // The text may be on the standard output.
   if (options.remarks)
     std::fputs(compiled.remarks.c_str(), stderr);
@@ -186,5 +225,5 @@ Status compileFile(const Options &options, const Config &config) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tools::runTool("zyx-compile", helpText, parseOptions(argc, argv), compileFile);
+  return tools::runTool("zyx-compile", helpText, argc, argv, parseOptions, compileFile);
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../zyx-run/TensorFiles.h"
-#include "Common/CommandLine.h"
+#include "Common/Files.h"
+#include "Common/Tool.h"
 #include "smith/WriteProgram.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/RandomTensor.h"
@@ -27,11 +28,12 @@ namespace {
 
 constexpr const char *help =
     "zyx-reduce: cuts a failing program down while it fails\n"
-    "usage: zyx-reduce FILE -o OUT.mlir [options]\n"
+    "usage: zyx-reduce FILE --output=OUT.mlir [options]\n"
     "A graph fails on a device where its answer is not the interpreter's, where it is refused, or\n"
     "where it ends the process:\n"
     "  --entry=NAME        the function; needed where the file has several\n"
-    "  --device=NAME       cpu, c, reference or corrupted (default: cpu)\n"
+    "  -o, --output=FILE   where to write\n"
+    "  --device=NAME       cpu, c, cuda, reference or corrupted (default: cpu)\n"
     "  --isa=NAME          the instruction set of code for cpu (default: native)\n"
     "  --optimise=HOW      default, none, or schedules\n"
     "  --seed=N            what schedules are drawn from (default: 1)\n"
@@ -41,6 +43,8 @@ constexpr const char *help =
     "  --test=PROGRAM      run with the name of a file, it exits with another status than 0 while "
     "the\n"
     "                      file shows what is looked for, as for mlir-reduce\n"
+    "  -h, --help          print this text\n"
+    "  --version           print zyx's version\n"
     "OUT.mlir says how zyx-run replays it; the tensors of its inputs are written beside it.\n";
 
 struct Settings {
@@ -48,41 +52,40 @@ struct Settings {
   Optimise way = Optimise::Default;
   uint64_t seed = 1, random = 1;
   std::vector<run::InputSpec> inputs;
-  /// The next argument is the name of a file.
-  bool wantsOut = false;
 };
 
-bool parseOption(const tools::Argument &option, Settings &settings) {
-  const auto [text, name, value] = option;
-  if (settings.wantsOut) {
-    settings.out = text;
-    settings.wantsOut = false;
-  } else if (text == "-o")
-    settings.wantsOut = true;
-  else if (!text.starts_with("-") && settings.file.empty())
-    settings.file = text;
-  else if (name == "--entry")
-    settings.entry = value;
-  else if (name == "--device" && !value.empty())
-    settings.device = value;
-  else if (name == "--isa" && !value.empty())
-    settings.isa = value;
-  else if (name == "--optimise" && conformance::parseOptimise(value))
-    settings.way = *conformance::parseOptimise(value);
-  else if (name == "--seed")
-    return tools::parseNumber(value, settings.seed);
-  else if (name == "--random")
-    return tools::parseNumber(value, settings.random);
-  else if (name == "--test" && !value.empty())
-    settings.test = std::filesystem::absolute(value);
-  else if (name == "--input") {
-    Result<run::InputSpec> spec = run::parseInputSpec(value);
-    if (!spec.isOk())
-      return false;
-    settings.inputs.push_back(std::move(*spec));
-  } else
-    return false;
-  return true;
+std::vector<tools::Option> optionsOf(Settings &settings) {
+  return {
+      tools::text("--output", settings.out, "-o"),
+      tools::text("--entry", settings.entry),
+      tools::text("--device", settings.device),
+      tools::text("--isa", settings.isa),
+      tools::value("--optimise", [&](std::string_view given) {
+        const std::optional<Optimise> way = conformance::parseOptimise(given);
+        if (!way)
+          return tools::badValue("--optimise", given, "way: default, none or schedules");
+        settings.way = *way;
+        return Status::ok();
+      }),
+      tools::number("--seed", settings.seed, "seed"),
+      tools::number("--random", settings.random, "seed"),
+      tools::value("--test", [&](std::string_view given) {
+        settings.test = std::filesystem::absolute(given);
+        return Status::ok();
+      }),
+      tools::value("--input", [&](std::string_view given) -> Status {
+        ZYX_ASSIGN_OR_RETURN(run::InputSpec spec, run::parseInputSpec(given));
+        settings.inputs.push_back(std::move(spec));
+        return Status::ok();
+      }),
+  };
+}
+
+Status takeFile(std::string_view given, Settings &settings) {
+  if (!settings.file.empty())
+    return tools::noOperand(given);
+  settings.file = given;
+  return Status::ok();
 }
 
 Result<Program> readProgram(graph::Graph graph, const Settings &settings) {
@@ -155,8 +158,14 @@ Status reduceByDevice(Program program, const Settings &settings) {
 }
 
 Status reduceFile(const Settings &settings) {
+  tools::OutputFiles files;
+  files.protect(settings.file, "the program");
+  for (const run::InputSpec &input : settings.inputs)
+    files.protect(input.file, "the input '" + input.name + "'");
+  ZYX_RETURN_IF_ERROR(files.claim("--output=" + settings.out, settings.out));
   session::Session session;
-  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.readGraphs(settings.file));
+  ZYX_ASSIGN_OR_RETURN(const std::vector<std::byte> text, tools::readProgram(settings.file));
+  ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.parseGraphs(text, settings.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
                        session::selectEntry(std::move(graphs), settings.entry, settings.file));
   ZYX_ASSIGN_OR_RETURN(Program program, readProgram(std::move(graph), settings));
@@ -166,18 +175,18 @@ Status reduceFile(const Settings &settings) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runReduce(int argc, char **argv) {
   Settings settings;
-  const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
-  if (const auto code = tools::parseArguments(argc, argv, "zyx-reduce", help, take))
+  const auto take = [&](std::string_view given) { return takeFile(given, settings); };
+  if (const auto code = tools::parseOrAnswer("zyx-reduce", help, argc, argv, optionsOf(settings), take))
     return *code;
   if (settings.file.empty() || settings.out.empty()) {
     std::fprintf(stderr, "zyx-reduce: needs a file, and -o\n%s", help);
     return 2;
   }
-  if (Status status = reduceFile(settings); !status.isOk()) {
-    std::fprintf(stderr, "zyx-reduce: error: %s\n", status.message().c_str());
-    return 1;
-  }
-  return 0;
+  return tools::finish("zyx-reduce", reduceFile(settings));
+}
+
+int main(int argc, char **argv) {
+  return tools::runMain("zyx-reduce", [&] { return runReduce(argc, argv); });
 }

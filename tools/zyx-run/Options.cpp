@@ -14,13 +14,15 @@ const char *const run::helpText = R"(zyx-run: runs a tensor program
 usage: zyx-run FILE [options]
 
 FILE is MLIR text (.mlir), of which one entry is compiled and run, or an artifact that zyx-compile
-wrote (.zyxa).
+wrote (.zyxa). "-" is the standard input, of either kind; pipes are read, too. A value may follow its
+option behind a space instead of '='.
 
 What to run, and where:
   --entry=NAME              the function to run; needed where the file has several
-  --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler) or
-                            "reference" (an interpreter). Default: device of the configuration or
-                            ZYX_DEVICE, or else cpu; what an artifact was compiled for
+  --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler), "cuda" or
+                            "cuda:N" (a card of NVIDIA's), or "reference" (an interpreter). Default:
+                            what an artifact was compiled for; else device of the configuration or
+                            ZYX_DEVICE, or else cpu
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
                             "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4", "sapphirerapids",
                             "aarch64"
@@ -42,11 +44,12 @@ Compiled programs are kept, so that they are compiled once:
 Data:
   --input=NAME=FILE[:TENSOR][[BEGIN:END]]
                             read an input from a .npy file or from a tensor of a .safetensors file,
-                            or from its rows BEGIN to END - 1
+                            or from its rows BEGIN to END - 1. A pipe, or "-", has either
   --inputs=FILE             read the other inputs from the tensors of their names in a .safetensors
                             file, as far as they are there
   --random=SEED             fill the inputs that are not given with reproducible numbers
-  --output=[NAME=]FILE      write an output to a .npy file
+  -o, --output=[NAME=]FILE  write an output to a .npy file
+  --outputs=FILE            write all outputs to a .safetensors file, by their names
   --print                   print the outputs as NumPy prints arrays
   --print=TEXT              print TEXT, with {NAME} replaced by the output of that name
 
@@ -61,121 +64,111 @@ Measuring:
                             always or never
   --quiet                   the same as --progress=never
 
-  --help                    print this text
+  -h, --help                print this text
+  --version                 print zyx's version
 
-examples:
-  zyx-run softmax.mlir --input=x=logits.npy --output=probabilities.npy
-  zyx-run digits-knn.mlir --entry=knn --device=reference --print='{correct} of {total} correct' \
-    --input='test_images=digits.safetensors:images[1000:1797]' ...
-  zyx-run gemm.mlir --random=1 --repeat=100 --time
+examples, in the root of the repository:
+  zyx-run examples/softmax.mlir --random=1 --output=probabilities.npy
+  zyx-run examples/digits-knn.mlir --device=reference --print='{correct} of 797 correct' \
+    --input='train_images=examples/digits.safetensors:images[0:1000]' \
+    --input='train_labels=examples/digits.safetensors:labels[0:1000]' \
+    --input='test_images=examples/digits.safetensors:images[1000:1797]' \
+    --input='test_labels=examples/digits.safetensors:labels[1000:1797]'
+  zyx-run examples/matmul.mlir --random=1 --repeat=100 --time
 )";
 
-static Status badValue(std::string_view option, std::string_view value, const char *wanted) {
-  return Status::invalidArgument("--" + std::string(option) + "=" + std::string(value) +
-                                 ": is no " + wanted);
-}
-
-static Status addOutput(std::string_view value, Options &options) {
-  size_t equals = value.find('=');
+static Result<OutputSpec> parseOutput(std::string_view value) {
+  const size_t equals = value.find('=');
   OutputSpec spec;
   if (equals != std::string_view::npos)
     spec.name = value.substr(0, equals);
   spec.file = value.substr(equals == std::string_view::npos ? 0 : equals + 1);
+  spec.text = "--output=" + std::string(value);
   if (!spec.file.ends_with(".npy"))
-    return badValue("output", value, "name of a .npy file");
-  options.outputs.push_back(std::move(spec));
-  return Status::ok();
+    return tools::badValue("--output", value,
+                           "name of a .npy file; --outputs=FILE.safetensors writes all outputs to one file");
+  return spec;
 }
 
-/// An option with a value, as `--name=value`.
-static Status setOption(std::string_view name, std::string_view value, Options &options) {
-  if (name == "entry")
-    options.entry = value;
-  else if (name == "device")
-    options.device = value;
-  else if (name == "isa") {
-    if (value.empty())
-      return badValue(name, value, "instruction set");
-    options.isa = value;
-  } else if (name == "bind")
-    options.bind.emplace_back(value);
-  else if (name == "trace")
-    options.trace = value;
-  else if (name == "progress") {
-    ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(value));
-  } else if (name == "input") {
-    ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(value));
-    options.inputs.push_back(std::move(spec));
-  } else if (name == "inputs") {
-    options.inputsFile = value;
-  } else if (name == "output")
-    return addOutput(value, options);
-  else if (name == "print") {
-    options.print = true;
-    options.printTemplate = value;
-  } else if (name == "random") {
-    if (!tools::parseNumber(value, options.random.emplace()))
-      return badValue(name, value, "seed");
-  } else if (name == "repeat") {
-    if (!tools::parsePositive(value, options.repeat))
-      return badValue(name, value, "number of runs");
-  } else if (name == "cache-dir") {
-    if (value.empty())
-      return badValue(name, value, "folder");
-    options.cacheFolder = value;
-  } else
-    return Status::invalidArgument("unknown option '--" + std::string(name) + "'; see --help");
+static Status checkOptions(const Options &options) {
+  if (options.file.empty())
+    return Status::invalidArgument("no file is given; see --help");
+  const auto isStandardInput = [](const std::string &file) { return file == "-" || file == "/dev/stdin"; };
+  size_t readers = isStandardInput(options.file) + isStandardInput(options.inputsFile);
+  for (const InputSpec &input : options.inputs)
+    readers += isStandardInput(input.file);
+  if (readers > 1)
+    return Status::invalidArgument("the standard input is read once, not for " + std::to_string(readers) +
+                                   " files");
   return Status::ok();
-}
-
-static bool *findFlag(std::string_view name, Options &options) {
-  if (name == "print")
-    return &options.print;
-  if (name == "time")
-    return &options.time;
-  if (name == "remarks")
-    return &options.remarks;
-  if (name == "no-cache")
-    return &options.noCache;
-  if (name == "tune")
-    return &options.tune;
-  if (name == "quiet")
-    return &options.quiet;
-  if (name == "isolate")
-    return &options.isolate;
-  if (name == "list")
-    return &options.list;
-  if (name == "list-devices")
-    return &options.listDevices;
-  if (name == "help")
-    return &options.help;
-  return nullptr;
 }
 
 Result<Options> run::parseOptions(int argc, char **argv) {
+  using tools::Option;
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    std::string_view argument = argv[i];
-    if (!argument.starts_with("--")) {
-      if (!options.file.empty() || argument.starts_with("-"))
-        return Status::invalidArgument("unexpected argument '" + std::string(argument) +
-                                       "'; see --help");
-      options.file = argument;
-      continue;
-    }
-    argument.remove_prefix(2);
-    size_t equals = argument.find('=');
-    std::string_view name = argument.substr(0, equals);
-    if (equals != std::string_view::npos) {
-      ZYX_RETURN_IF_ERROR(setOption(name, argument.substr(equals + 1), options));
-    } else if (bool *flag = findFlag(name, options)) {
-      *flag = true;
-    } else {
-      return Status::invalidArgument("option '--" + std::string(name) +
-                                     "' is unknown or lacks '=VALUE'; see --help");
-    }
-  }
-  if (options.file.empty() && !options.help && !options.listDevices)
-    return Status::invalidArgument("no file is given; see --help");
+  bool quiet = false;
+  Option output = tools::value("--output", [&](std::string_view given) -> Status {
+    ZYX_ASSIGN_OR_RETURN(OutputSpec spec, parseOutput(given));
+    options.outputs.push_back(std::move(spec));
+    return Status::ok();
+  });
+  output.letter = "-o";
+  Option print = tools::value("--print", [&](std::string_view given) {
+    options.print = true;
+    options.printTemplate = given;
+    return Status::ok();
+  });
+  print.takes = Option::Takes::MaybeValue;
+  const std::vector<Option> table = {
+      tools::text("--entry", options.entry),
+      tools::text("--device", options.device),
+      tools::text("--isa", options.isa),
+      tools::texts("--bind", options.bind),
+      tools::flag("--list", options.list),
+      tools::flag("--list-devices", options.listDevices),
+      tools::value("--cache-dir", [&](std::string_view given) {
+        options.cacheFolder = given;
+        return Status::ok();
+      }),
+      tools::flag("--no-cache", options.noCache),
+      tools::flag("--tune", options.tune),
+      tools::flag("--isolate", options.isolate),
+      tools::value("--input", [&](std::string_view given) -> Status {
+        ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(given));
+        options.inputs.push_back(std::move(spec));
+        return Status::ok();
+      }),
+      tools::text("--inputs", options.inputsFile),
+      tools::value("--random", [&](std::string_view given) {
+        return tools::parseNumber(given, options.random.emplace()) ? Status::ok()
+                                                                   : tools::badValue("--random", given, "seed");
+      }),
+      output,
+      tools::value("--outputs", [&](std::string_view given) {
+        options.outputsFile = given;
+        return given.ends_with(".safetensors") ? Status::ok()
+                                               : tools::badValue("--outputs", given, "name of a .safetensors file");
+      }),
+      print,
+      tools::number<int64_t>("--repeat", options.repeat, "number of runs", 1),
+      tools::flag("--time", options.time),
+      tools::flag("--remarks", options.remarks),
+      tools::text("--trace", options.trace),
+      tools::value("--progress", [&](std::string_view given) -> Status {
+        ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(given));
+        return Status::ok();
+      }),
+      tools::flag("--quiet", quiet),
+  };
+  ZYX_RETURN_IF_ERROR(tools::parseArguments(argc, argv, options.asked, table, [&](std::string_view given) {
+    if (!options.file.empty())
+      return tools::noOperand(given);
+    options.file = given;
+    return Status::ok();
+  }));
+  if (quiet)
+    options.progress = tools::ProgressMode::Never;
+  if (!options.asked.help && !options.asked.version && !options.listDevices)
+    ZYX_RETURN_IF_ERROR(checkOptions(options));
   return options;
 }

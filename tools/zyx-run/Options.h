@@ -16,6 +16,8 @@ namespace zyx::run {
 /// [NAME=]FILE; without a name it is the only output.
 struct OutputSpec {
   std::string name, file;
+  /// As the user wrote it.
+  std::string text;
 };
 
 struct Options {
@@ -24,6 +26,8 @@ struct Options {
   /// A safetensors file with more of them, by their names; empty for none.
   std::string inputsFile;
   std::vector<OutputSpec> outputs;
+  /// A safetensors file for all of them; empty for none.
+  std::string outputsFile;
   /// Values of symbols, as "n=4"; none where the inputs give them.
   std::vector<std::string> bind;
   std::optional<uint64_t> random;
@@ -37,8 +41,8 @@ struct Options {
   /// Where to write what took how long; empty writes nothing.
   std::string trace;
   tools::ProgressMode progress = tools::ProgressMode::Auto;
-  bool quiet = false;
-  bool time = false, remarks = false, list = false, listDevices = false, help = false;
+  bool time = false, remarks = false, list = false, listDevices = false;
+  tools::Asked asked;
 };
 
 /// The command line; every argument that it does not understand is refused.

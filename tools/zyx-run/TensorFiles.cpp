@@ -5,9 +5,9 @@
 #include "TensorFiles.h"
 
 #include "Common/CommandLine.h"
+#include "Common/Files.h"
 
-#include "zyx/IO/Npy.h"
-#include "zyx/IO/Safetensors.h"
+#include <algorithm>
 
 using namespace zyx;
 using namespace zyx::run;
@@ -53,53 +53,113 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
   return spec;
 }
 
-static Result<HostTensor> readSafetensor(const InputSpec &spec) {
-  ZYX_ASSIGN_OR_RETURN(io::SafetensorsFile file, io::SafetensorsFile::open(spec.file));
-  if (!spec.tensor.empty())
-    return file.read(spec.tensor);
-  if (file.tensors().size() == 1)
-    return file.read(file.tensors().front().name);
-  if (file.find(spec.name))
-    return file.read(spec.name);
+/// For messages.
+static std::string namesOf(const io::SafetensorsFile &file) {
   std::string names;
   for (const auto &entry : file.tensors())
     names += (names.empty() ? "" : ", ") + entry.name;
-  return Status::invalidArgument(spec.file + ": name one of its tensors as FILE:TENSOR: " + names);
+  for (const auto &[name, dtype] : file.unsupported())
+    names += (names.empty() ? "" : ", ") + name + " (of the unsupported dtype '" + dtype + "')";
+  return names.empty() ? "it has none" : names;
 }
 
-static Result<HostTensor> readTensor(const InputSpec &spec) {
-  if (spec.file.ends_with(safetensorsSuffix))
-    return readSafetensor(spec);
-  if (spec.file.ends_with(".npy"))
-    return io::readNpy(spec.file);
-  return Status::invalidArgument(spec.file + ": is neither .npy nor .safetensors");
+Result<TensorType> TensorSource::findTensor(const InputSpec &spec) {
+  if (npy)
+    return npy->type();
+  const std::string name = !spec.tensor.empty()               ? spec.tensor
+                           : safetensors->tensors().size() == 1 ? safetensors->tensors().front().name
+                                                                : spec.name;
+  entry = safetensors->find(name);
+  if (entry)
+    return entry->type;
+  if (const auto other = safetensors->unsupported().find(name); other != safetensors->unsupported().end())
+    return Status::unsupported(spec.file + ": tensor '" + name + "' has the unsupported dtype '" + other->second +
+                               "'");
+  if (!spec.tensor.empty())
+    return Status::notFound(spec.file + ": no tensor '" + name + "'; there are " + namesOf(*safetensors));
+  return Status::invalidArgument(spec.file + ": name one of its tensors as FILE:TENSOR: " +
+                                 namesOf(*safetensors));
 }
 
-Result<HostTensor> run::sliceRows(HostTensor tensor, int64_t begin, int64_t end) {
-  Shape &shape = tensor.type.shape;
-  if (shape.empty() || end > shape.front())
-    return Status::invalidArgument("has no rows " + std::to_string(begin) + " to " +
-                                   std::to_string(end) + ": it is " + toString(tensor.type));
-  size_t row = shape.front() == 0 ? 0 : tensor.data.size() / shape.front();
-  tensor.data =
-      std::vector<std::byte>(tensor.data.begin() + begin * row, tensor.data.begin() + end * row);
-  shape.front() = end - begin;
-  return tensor;
+Status TensorSource::check(const InputSpec &spec, TensorType found, const artifact::Argument &input) {
+  const std::string what = spec.file + (spec.tensor.empty() ? "" : ":" + spec.tensor);
+  if (spec.rows) {
+    Shape &shape = found.shape;
+    if (shape.empty() || spec.rows->second > shape.front())
+      return Status::invalidArgument("input '" + input.name + "': " + what + " has no rows " +
+                                     std::to_string(spec.rows->first) + " to " +
+                                     std::to_string(spec.rows->second) + ": it is " + toString(found));
+    shape.front() = spec.rows->second - spec.rows->first;
+  }
+  // The session finds the values of symbols, and refuses extents that have none.
+  if (!input.type.isSymbolic() && found != input.type)
+    return Status::invalidArgument("input '" + input.name + "' is " + toString(input.type) + ", and " + what +
+                                   " gives " + toString(found));
+  rows = spec.rows;
+  tensorType = std::move(found);
+  return Status::ok();
+}
+
+/// Behind the length of a header that is no longer than any memory, the header.
+static bool beginsAsSafetensors(std::span<const std::byte> start) {
+  constexpr size_t lengthBytes = 8;
+  return start.size() > lengthBytes && start[lengthBytes] == std::byte{'{'} &&
+         start[lengthBytes - 1] == std::byte{0};
+}
+static bool beginsAsNpy(std::span<const std::byte> start) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  return std::string_view(reinterpret_cast<const char *>(start.data()), start.size()).starts_with(magic);
+}
+/// The suffix of its name says what a file is, or else what it begins with.
+static bool isSafetensors(const std::string &file, std::span<const std::byte> start) {
+  return file.ends_with(safetensorsSuffix) || (!file.ends_with(".npy") && beginsAsSafetensors(start));
+}
+static bool isNpy(const std::string &file, std::span<const std::byte> start) {
+  return file.ends_with(".npy") || beginsAsNpy(start);
+}
+
+Result<TensorSource> TensorSource::open(const InputSpec &spec, const artifact::Argument &input) {
+  TensorSource source;
+  const auto limit = [&](std::span<const std::byte> start) -> Result<uint64_t> {
+    if (beginsAsSafetensors(start))
+      return tools::memoryForStreams();
+    if (!beginsAsNpy(start))
+      return Status::invalidArgument("is neither .npy nor .safetensors");
+    ZYX_ASSIGN_OR_RETURN(const io::NpyStart begun, io::readNpyStart(start));
+    ZYX_RETURN_IF_ERROR(source.check(spec, begun.type, input));
+    return begun.size;
+  };
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, tools::openInput(spec.file, limit));
+  std::vector<std::byte> start(std::min<uint64_t>(file.size(), 16));
+  ZYX_RETURN_IF_ERROR(file.read(0, start));
+  if (isSafetensors(spec.file, start)) {
+    ZYX_ASSIGN_OR_RETURN(io::SafetensorsFile opened, io::SafetensorsFile::open(std::move(file)));
+    return open(std::make_shared<io::SafetensorsFile>(std::move(opened)), spec, input);
+  }
+  if (!isNpy(spec.file, start))
+    return Status::invalidArgument(spec.file + ": is neither .npy nor .safetensors");
+  ZYX_ASSIGN_OR_RETURN(io::NpyFile opened, io::NpyFile::open(std::move(file)));
+  source.npy = std::make_shared<io::NpyFile>(std::move(opened));
+  ZYX_RETURN_IF_ERROR(source.check(spec, source.npy->type(), input));
+  return source;
+}
+
+Result<TensorSource> TensorSource::open(std::shared_ptr<const io::SafetensorsFile> file, const InputSpec &spec,
+                                        const artifact::Argument &input) {
+  TensorSource source;
+  source.safetensors = std::move(file);
+  ZYX_ASSIGN_OR_RETURN(TensorType found, source.findTensor(spec));
+  ZYX_RETURN_IF_ERROR(source.check(spec, std::move(found), input));
+  return source;
+}
+
+Result<HostTensor> TensorSource::read() const {
+  if (npy)
+    return rows ? npy->readRows(rows->first, rows->second) : npy->read();
+  return rows ? safetensors->readRows(*entry, rows->first, rows->second) : safetensors->read(entry->name);
 }
 
 Result<HostTensor> run::readInput(const InputSpec &spec, const artifact::Argument &input) {
-  std::string what = spec.file + (spec.tensor.empty() ? "" : ":" + spec.tensor);
-  ZYX_ASSIGN_OR_RETURN(HostTensor tensor, readTensor(spec));
-  if (spec.rows) {
-    Result<HostTensor> rows = sliceRows(std::move(tensor), spec.rows->first, spec.rows->second);
-    if (!rows.isOk())
-      return Status::invalidArgument("input '" + input.name + "': " + what + " " +
-                                     rows.status().message());
-    tensor = std::move(*rows);
-  }
-  // The session finds the values of symbols, and refuses extents that have none.
-  if (!input.type.isSymbolic() && tensor.type != input.type)
-    return Status::invalidArgument("input '" + input.name + "' is " + toString(input.type) +
-                                   ", and " + what + " gives " + toString(tensor.type));
-  return tensor;
+  ZYX_ASSIGN_OR_RETURN(const TensorSource source, TensorSource::open(spec, input));
+  return source.read();
 }

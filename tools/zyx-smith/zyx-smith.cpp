@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Common/CommandLine.h"
+#include "Common/Tool.h"
 #include "conformance/Runner.h"
 #include "smith/Cases.h"
 #include "smith/Drawer.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char *help =
     "zyx-smith: random graphs on devices, compared with the interpreter\n"
-    "  --device=NAME    cpu, c, reference, or corrupted, which must fail; may be given again\n"
+    "  --device=NAME    cpu, c, cuda, reference, or corrupted, which must fail; may be given again\n"
     "                   (default: cpu and c)\n"
     "  --isa=NAME       the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --compile-only=TARGET  compile for cpu, sm_80, sm_90a, ... and run nothing: no card is needed, and\n"
@@ -38,6 +38,8 @@ constexpr const char *help =
     "  --max-refused=N  fail where more graphs of one device and way are refused\n"
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
     "  --print          print the graph of --seed, and run nothing\n"
+    "  -h, --help       print this text\n"
+    "  --version        print zyx's version\n"
     "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
 
 struct Settings {
@@ -53,35 +55,27 @@ struct Settings {
   bool print = false;
 };
 
-bool parseOption(const tools::Argument &option, Settings &settings) {
-  const auto [text, name, value] = option;
-  if (name == "--device" && !value.empty())
-    settings.devices.emplace_back(value);
-  else if (name == "--compile-only" && !value.empty())
-    settings.targets.emplace_back(value);
-  else if (name == "--isa" && !value.empty())
-    settings.isa = value;
-  else if (name == "--optimise" && parseOptimise(value))
-    settings.ways.push_back(*parseOptimise(value));
-  else if (name == "--seed")
-    return tools::parseNumber(value, settings.seed);
-  else if (name == "--count")
-    return tools::parsePositive(value, settings.count);
-  else if (name == "--time")
-    return tools::parsePositive(value, settings.time);
-  else if (name == "--jobs")
-    return tools::parsePositive(value, settings.run.jobs);
-  else if (name == "--batch")
-    return tools::parsePositive(value, settings.run.batch);
-  else if (name == "--max-refused")
-    return tools::parseNumber(value, settings.maxRefused);
-  else if (name == "--reduce" && !value.empty())
-    settings.folder = value;
-  else if (text == "--print")
-    settings.print = true;
-  else
-    return false;
-  return true;
+std::vector<tools::Option> optionsOf(Settings &settings) {
+  return {
+      tools::texts("--device", settings.devices),
+      tools::texts("--compile-only", settings.targets),
+      tools::text("--isa", settings.isa),
+      tools::value("--optimise", [&](std::string_view given) {
+        const std::optional<Optimise> way = parseOptimise(given);
+        if (!way)
+          return tools::badValue("--optimise", given, "way: default, none or schedules");
+        settings.ways.push_back(*way);
+        return Status::ok();
+      }),
+      tools::number("--seed", settings.seed, "seed"),
+      tools::number<int64_t>("--count", settings.count, "number of graphs", 1),
+      tools::number("--time", settings.time, "number of seconds", 0.0),
+      tools::number("--jobs", settings.run.jobs, "number of processes", decltype(settings.run.jobs)(1)),
+      tools::number("--batch", settings.run.batch, "number of graphs", decltype(settings.run.batch)(1)),
+      tools::number("--max-refused", settings.maxRefused, "number of graphs"),
+      tools::text("--reduce", settings.folder),
+      tools::flag("--print", settings.print),
+  };
 }
 
 /// One device and one way of optimising, over all seeds so far.
@@ -195,10 +189,9 @@ void print(const Column &column) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runSmith(int argc, char **argv) {
   Settings settings;
-  const auto take = [&](const tools::Argument &option) { return parseOption(option, settings); };
-  if (const auto code = tools::parseArguments(argc, argv, "zyx-smith", help, take))
+  if (const auto code = tools::parseOrAnswer("zyx-smith", help, argc, argv, optionsOf(settings)))
     return *code;
   if (settings.print) {
     const Program program = smith::drawProgram(settings.seed, smith::Profile::mixed());
@@ -244,4 +237,8 @@ int main(int argc, char **argv) {
     good &= column.numGraphs == 0 || column.counts[Outcome::Refused] < column.numGraphs;
   }
   return good ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return tools::runMain("zyx-smith", [&] { return runSmith(argc, argv); });
 }
