@@ -20,7 +20,7 @@ inline void tidyOptions(const char *tool) {
     if (name != "help" && name != "help-hidden" && name != "version" && name != "target")
       option->setHiddenFlag(llvm::cl::Hidden);
   llvm::cl::SetVersionPrinter([tool](llvm::raw_ostream &stream) {
-    stream << tool << " of zyx " ZYX_VERSION "\nLLVM and MLIR " LLVM_VERSION_STRING "\n";
+    stream << tool << " (zyx) " ZYX_VERSION "\nLLVM and MLIR " LLVM_VERSION_STRING "\n";
   });
 }
 
