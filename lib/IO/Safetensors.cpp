@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -388,6 +389,117 @@ Status io::writeSafetensors(const std::string &path, std::span<const TensorView>
   for (const size_t index : writer.order())
     ZYX_RETURN_IF_ERROR(writer.write(tensors[index].data));
   return writer.commit();
+}
+
+//===----------------------------------------------------------------------===//
+// Several files
+//===----------------------------------------------------------------------===//
+
+static constexpr const char *indexName = "model.safetensors.index.json", *wholeName = "model.safetensors";
+
+/// Which file has each tensor.
+static Result<std::map<std::string, std::string>> readIndex(const std::string &path) {
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  if (file.size() > maxHeaderBytes)
+    return Status::unsupported(path + ": an index of " + std::to_string(file.size()) + " bytes; at most " +
+                               std::to_string(maxHeaderBytes) + " are accepted");
+  std::vector<std::byte> bytes(file.size());
+  ZYX_RETURN_IF_ERROR(file.read(0, bytes));
+  /// Takes what lies at depth 2 below "weight_map", and no more memory than that.
+  struct Reader : nlohmann::json_sax<nlohmann::json> {
+    std::map<std::string, std::string> files;
+    std::string failure, name;
+    int depth = 0;
+    bool isInside = false, isFound = false;
+
+    bool refuse(const std::string &text) {
+      failure = text;
+      return false;
+    }
+    bool other() { return !isInside || refuse("the file of tensor '" + name + "' is no text"); }
+    bool null() override { return other(); }
+    bool boolean(bool) override { return other(); }
+    bool number_integer(number_integer_t) override { return other(); }
+    bool number_unsigned(number_unsigned_t) override { return other(); }
+    bool number_float(number_float_t, const string_t &) override { return other(); }
+    bool binary(binary_t &) override { return other(); }
+    bool string(string_t &text) override {
+      if (!isInside)
+        return true;
+      if (text.empty() || text.find('/') != std::string::npos || text == "." || text == ".." ||
+          text.find('\0') != std::string::npos)
+        return refuse("tensor '" + name + "' is said to be in '" + text + "', which is no file beside the index");
+      return files.emplace(name, text).second || refuse("tensor '" + name + "' is named twice");
+    }
+    bool start_object(std::size_t) override {
+      if (isInside)
+        return refuse("the file of tensor '" + name + "' is no text");
+      if (++depth == 2 && name == "weight_map") {
+        if (isFound)
+          return refuse("there are two of \"weight_map\"");
+        isInside = isFound = true;
+      }
+      return depth <= 64 || refuse("it has more than 64 levels");
+    }
+    bool end_object() override {
+      isInside = isInside && depth != 2;
+      --depth;
+      return true;
+    }
+    bool start_array(std::size_t) override { return other() && (++depth <= 64 || refuse("it has more than 64 levels")); }
+    bool end_array() override {
+      --depth;
+      return true;
+    }
+    bool key(string_t &text) override {
+      if (depth <= 2)
+        name = text;
+      return true;
+    }
+    bool parse_error(std::size_t at, const std::string &, const nlohmann::detail::exception &) override {
+      return refuse("it is no JSON at byte " + std::to_string(at));
+    }
+  } reader;
+  const auto *text = reinterpret_cast<const char *>(bytes.data());
+  if (!nlohmann::json::sax_parse(text, text + bytes.size(), &reader))
+    return Status::dataCorruption(path + ": " + reader.failure);
+  if (!reader.isFound)
+    return Status::dataCorruption(path + ": an index has an object \"weight_map\", and this has none");
+  return std::move(reader.files);
+}
+
+Result<std::vector<SafetensorsFile>> io::openSafetensors(const std::string &path) {
+  std::string file = path;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    file = path + "/" + indexName;
+    if (!std::filesystem::exists(file, ignored))
+      file = path + "/" + wholeName;
+  }
+  std::vector<SafetensorsFile> files;
+  if (!file.ends_with(".json")) {
+    ZYX_ASSIGN_OR_RETURN(SafetensorsFile only, SafetensorsFile::open(file));
+    files.push_back(std::move(only));
+    return files;
+  }
+  ZYX_ASSIGN_OR_RETURN(const auto index, readIndex(file));
+  std::map<std::string, size_t> numbers;
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  for (const auto &[name, shard] : index) {
+    const auto [known, isNew] = numbers.emplace(shard, files.size());
+    if (isNew) {
+      ZYX_ASSIGN_OR_RETURN(SafetensorsFile opened, SafetensorsFile::open(folder.empty() ? shard : folder + "/" + shard));
+      files.push_back(std::move(opened));
+    }
+    if (!files[known->second].find(name) && !files[known->second].unsupported().contains(name))
+      return Status::dataCorruption(file + ": tensor '" + name + "' is said to be in '" + shard + "', which has none of the name");
+  }
+  for (const auto &[shard, number] : numbers)
+    for (const SafetensorsFile::Entry &entry : files[number].tensors())
+      if (const auto said = index.find(entry.name); said == index.end() || said->second != shard)
+        return Status::dataCorruption(file + ": '" + shard + "' has a tensor '" + entry.name + "' that the index " +
+                                      (said == index.end() ? "does not name" : "says is in '" + said->second + "'"));
+  return files;
 }
 
 Status io::writeSafetensors(const std::string &path,

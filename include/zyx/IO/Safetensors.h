@@ -9,6 +9,7 @@
 #include "zyx/Base/Tensor.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +105,13 @@ Status writeSafetensors(const std::string &path, std::span<const TensorView> ten
 Status writeSafetensors(const std::string &path,
                         const std::vector<std::pair<std::string, HostTensor>> &tensors,
                         const std::map<std::string, std::string> &metadata = {});
+
+
+/// A file; those that an index names, where the path ends in ".json"; or, of a folder, what its
+/// "model.safetensors.index.json" names, else its "model.safetensors". An index is a JSON object
+/// whose "weight_map" says for each tensor the file beside it that has it. Refuses a name that leads
+/// out of the folder, a tensor that is not where the index says, and one that is in two files.
+Result<std::vector<SafetensorsFile>> openSafetensors(const std::string &path);
 
 } // namespace zyx::io
 
