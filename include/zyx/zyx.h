@@ -27,6 +27,7 @@
 #include "zyx/Tensor/Linalg.h"
 #include "zyx/Tensor/Loop.h"
 #include "zyx/Tensor/Losses.h"
+#include "zyx/Tensor/Members.h"
 #include "zyx/Tensor/Parameter.h"
 #include "zyx/Tensor/Plot.h"
 #include "zyx/Tensor/Profile.h"

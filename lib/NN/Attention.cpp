@@ -24,7 +24,7 @@ static AttentionOptions checked(int64_t width, AttentionOptions options, const P
   return options;
 }
 
-MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, Draws &draws, Place where)
+MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, DrawsRef draws, Place where)
     : options(checked(width, given, where)),
       query(add("query", Linear(width, width, draws, options.hasBias, where), where)),
       key(add("key", Linear(width, width / options.heads * options.groups, draws, options.hasBias, where), where)),
@@ -37,9 +37,9 @@ MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, Dr
 
 /// As an i64; throws where it is no position.
 static Tensor positionOf(const Tensor &start, const Place &where) {
-  if (!start || start.rank() != 0 || !isInteger(start.dtype()))
+  if (!start.isDefined() || start.rank() != 0 || !isInteger(start.dtype()))
     throw Error(Status::invalidArgument("attention: rows begin at " +
-                                        (start ? toString(start.type()) : std::string("no tensor")) +
+                                        (start.isDefined() ? toString(start.type()) : std::string("no tensor")) +
                                         ", which is no integer of rank 0"),
                 where);
   return start.cast(DType::I64, where);
@@ -48,7 +48,7 @@ static Tensor positionOf(const Tensor &start, const Place &where) {
 /// start, start + 1, ...; from 0 on without a tensor.
 static Tensor positionsFrom(const Tensor &start, int64_t rows, const Place &where) {
   const Tensor positions = Tensor::arange(0, rows, 1, DType::I64, where);
-  return start ? positions + positionOf(start, where) : positions;
+  return start.isDefined() ? positions + positionOf(start, where) : positions;
 }
 
 KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, const Tensor &start, Place where) {

@@ -20,42 +20,59 @@ double Draws::next() {
   return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24;
 }
 
-Tensor Draws::uniform(Shape shape, double low, double high, Place where) {
-  std::vector<float> values(valueOrThrow(numElements(shape), where));
-  for (float &value : values)
-    value = static_cast<float>(low + (high - low) * next());
-  return Tensor::from(values, std::move(shape), where);
+template <typename F>
+Initial Draws::later(Shape shape, uint64_t perElement, F &&number, const Place &where) {
+  const uint64_t count = static_cast<uint64_t>(valueOrThrow(numElements(shape), where));
+  const TensorType type{DType::F32, std::move(shape)};
+  auto make = [type, count, number, where, at = *this]() mutable {
+    std::vector<float> values(count);
+    for (float &value : values)
+      value = static_cast<float>(number(at));
+    return Tensor::from(values, type.shape, where);
+  };
+  counter += count * perElement * splitMixStep;
+  return {type, std::move(make)};
+}
+
+Initial Draws::uniformLater(Shape shape, double low, double high, Place where) {
+  return later(std::move(shape), 1, [low, high](Draws &draws) { return low + (high - low) * draws.next(); }, where);
 }
 
 /// By Box and Muller: two uniform numbers for each.
+Initial Draws::normalLater(Shape shape, double mean, double deviation, Place where) {
+  auto number = [mean, deviation](Draws &draws) {
+    const double radius = std::sqrt(-2 * std::log(1 - draws.next()));
+    return mean + deviation * radius * std::cos(2 * std::numbers::pi * draws.next());
+  };
+  return later(std::move(shape), 2, number, where);
+}
+
+Tensor Draws::uniform(Shape shape, double low, double high, Place where) {
+  return uniformLater(std::move(shape), low, high, where).make();
+}
 Tensor Draws::normal(Shape shape, double mean, double deviation, Place where) {
-  std::vector<float> values(valueOrThrow(numElements(shape), where));
-  for (float &value : values) {
-    const double radius = std::sqrt(-2 * std::log(1 - next()));
-    value = static_cast<float>(mean + deviation * radius * std::cos(2 * std::numbers::pi * next()));
-  }
-  return Tensor::from(values, std::move(shape), where);
+  return normalLater(std::move(shape), mean, deviation, where).make();
 }
 
 //===----------------------------------------------------------------------===//
 // Layers
 //===----------------------------------------------------------------------===//
 
-Linear::Linear(int64_t in, int64_t out, Draws &draws, bool hasBias, Place where) {
+Linear::Linear(int64_t in, int64_t out, DrawsRef draws, bool hasBias, Place where) {
   const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
-  weight = add("weight", draws.uniform({out, in}, -bound, bound, where), where);
+  weight = add("weight", draws->uniformLater({out, in}, -bound, bound, where), where);
   if (hasBias)
-    bias = add("bias", draws.uniform({out}, -bound, bound, where), where);
+    bias = add("bias", draws->uniformLater({out}, -bound, bound, where), where);
 }
 Tensor Linear::operator()(const Tensor &x, Place where) const {
   return callFor("Linear", where, [&] {
     const Tensor product = matmul(x, weight->transpose());
-    return bias ? product + *bias : product;
+    return bias.isDefined() ? product + *bias : product;
   });
 }
 
-Embedding::Embedding(int64_t rows, int64_t width, Draws &draws, Place where)
-    : weight(add("weight", draws.normal({rows, width}, 0, 1, where), where)) {}
+Embedding::Embedding(int64_t rows, int64_t width, DrawsRef draws, Place where)
+    : weight(add("weight", draws->normalLater({rows, width}, 0, 1, where), where)) {}
 Tensor Embedding::operator()(const Tensor &positions, Place where) const {
   return callFor("Embedding", where, [&] { return take(*weight, positions); });
 }
@@ -74,7 +91,7 @@ Tensor Dropout::operator()(const Tensor &x, Place where) const {
   });
 }
 
-Mlp::Mlp(int64_t width, int64_t hidden, Draws &draws, Place where)
+Mlp::Mlp(int64_t width, int64_t hidden, DrawsRef draws, Place where)
     : in(add("in", Linear(width, hidden, draws, true, where), where)),
       out(add("out", Linear(hidden, width, draws, true, where), where)) {}
 

@@ -4,9 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Module.h"
 
+#include "zyx/Base/Float.h"
 #include "zyx/IO/Safetensors.h"
+#include "zyx/Tensor/Jit.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace zyx;
 using namespace zyx::nn;
@@ -67,6 +70,11 @@ Parameter Module::add(std::string name, const Tensor &first, Place where) {
   return node->parameters.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
 }
 
+Parameter Module::add(std::string name, Initial first, Place where) {
+  node->expectFree(name, where);
+  return node->parameters.emplace_back(NamedParameter{std::move(name), Parameter(std::move(first), where)}).parameter;
+}
+
 Parameter Module::addBuffer(std::string name, const Tensor &first, Place where) {
   node->expectFree(name, where);
   return node->buffers.emplace_back(NamedParameter{std::move(name), Parameter(first, where)}).parameter;
@@ -101,7 +109,21 @@ std::vector<std::pair<std::string, std::shared_ptr<Generator>>> Module::generato
 }
 
 void Module::train(bool on) { node->train(on); }
-bool Module::isTraining() const { return node->training; }
+bool Module::isTraining() const {
+  if (Jit::isCapturing())
+    Jit::assume([node = node, training = node->training] { return node->training == training; });
+  return node->training;
+}
+
+void Module::to(DType dtype, Place where) {
+  if (!isFloat(dtype))
+    throw Error(Status::invalidArgument("module: parameters do not become of dtype " + std::string(toString(dtype)) +
+                                        ", which is none of floats"),
+                where);
+  for (const auto &[name, parameter] : node->everything())
+    if (isFloat(parameter.type(where).dtype))
+      parameter.cast(dtype, where);
+}
 
 NamedTensors Module::state() const {
   NamedTensors state;
@@ -110,67 +132,221 @@ NamedTensors Module::state() const {
   return state;
 }
 
-NamedTensors Module::latestState() const {
-  NamedTensors state;
+std::map<std::string, TensorType> Module::types() const {
+  std::map<std::string, TensorType> types;
   for (const auto &[name, parameter] : node->everything())
-    state[name] = parameter.latest();
-  return state;
+    types[name] = parameter.type();
+  return types;
 }
 
-void Module::load(const NamedTensors &given, Place where) {
-  expectNames(latestState(), given, "the module's state", where);
-  std::vector<Tensor> values;
-  for (const auto &[name, parameter] : node->everything())
-    values.push_back(copyBeside(parameter.latest(where), given.at(name), where));
-  size_t i = 0;
-  for (const auto &[name, parameter] : node->everything())
-    parameter.set(std::move(values[i++]), where);
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// A value that is made where it stays.
+struct Module::Source {
+  TensorType type;
+  /// Of this dtype, on the current device.
+  std::function<Tensor(DType dtype)> make;
+};
+
+/// Makes a tensor where the value of a parameter lies, or a new tensor would where that device is lost.
+template <typename F>
+static Tensor makeBeside(const Parameter &parameter, F &&make) {
+  const ContextScope context(parameter.context());
+  try {
+    const DeviceScope device(parameter.device(), parameter.context());
+    return make();
+  } catch (const Error &error) {
+    if (error.code() != ErrorCode::DeviceLost)
+      throw;
+  }
+  return make();
 }
 
-void Module::save(const std::string &path, Place where) const { saveTensors(path, state(), where); }
-void Module::load(const std::string &path, Place where) { load(loadTensors(path, where), where); }
+static void expectSome(const Parameters &all, const char *what, const Place &where) {
+  if (all.empty())
+    throw Error(Status::invalidArgument("module: there is nothing to " + std::string(what) +
+                                        ": it has no parameters, as where children are members that were not declared with "
+                                        "add()"),
+                where);
+}
+
+LoadReport Module::loadFrom(const std::map<std::string, Source> &given, const LoadOptions &options, const Place &where) {
+  Parameters all = node->everything();
+  expectSome(all, "load", where);
+  std::ranges::sort(all, {}, &NamedParameter::name);
+  const std::string what = "the module's state: the tensors do not fit:";
+  std::map<std::string, const Source *> sources;
+  for (const auto &[name, source] : given) {
+    const std::string own = options.rename ? options.rename(name) : name;
+    if (!own.empty() && !sources.emplace(own, &source).second)
+      throw Error(Status::invalidArgument(what + " two of them are called '" + own + "'"), where);
+  }
+  LoadReport report;
+  std::string wrong;
+  auto add = [&](const std::string &text) { wrong += (wrong.empty() ? " " : ", ") + text; };
+  for (const auto &[name, parameter] : all) {
+    const auto found = sources.find(name);
+    if (found == sources.end()) {
+      report.missing.push_back(name);
+      if (options.strict)
+        add("'" + name + "' is missing");
+      continue;
+    }
+    const TensorType type = parameter.type(where), &other = found->second->type;
+    const bool fits = options.dtype ? type.shape == other.shape && isFloat(type.dtype) == isFloat(other.dtype) &&
+                                          (isFloat(type.dtype) || type == other)
+                                    : type == other;
+    if (!fits)
+      add("'" + name + "' is " + toString(other) + ", not " + toString(type));
+  }
+  for (const auto &[name, source] : sources)
+    if (std::ranges::find(all, name, &NamedParameter::name) == all.end()) {
+      report.superfluous.push_back(name);
+      if (options.strict)
+        add("'" + name + "' is superfluous");
+    }
+  if (options.dtype && !isFloat(*options.dtype))
+    add("they do not become of dtype " + std::string(toString(*options.dtype)) + ", which is none of floats");
+  if (!wrong.empty())
+    throw Error(Status::invalidArgument(what + wrong), where);
+  std::vector<std::pair<Parameter, Tensor>> values;
+  for (const auto &[name, parameter] : all)
+    if (const auto found = sources.find(name); found != sources.end()) {
+      const DType own = parameter.type(where).dtype, dtype = options.dtype && isFloat(own) ? *options.dtype : own;
+      values.emplace_back(parameter, makeBeside(parameter, [&] { return found->second->make(dtype); }));
+    }
+  for (auto &[parameter, value] : values)
+    parameter.reset(std::move(value), where);
+  if (options.dtype)
+    to(*options.dtype, where);
+  return report;
+}
+
+LoadReport Module::load(const NamedTensors &given, const LoadOptions &options, Place where) {
+  std::map<std::string, Source> sources;
+  for (const auto &[name, tensor] : given) {
+    if (!tensor.isDefined())
+      throw Error(Status::invalidArgument("the module's state: '" + name + "' is no tensor"), where);
+    sources[name] = {tensor.type(), [&tensor, where](DType dtype) {
+                       const Tensor value = tensor.dtype() == dtype ? tensor : tensor.cast(dtype, where);
+                       return copyTo(Context::current(where), value, where);
+                     }};
+  }
+  return loadFrom(sources, options, where);
+}
+
+static double decode(const std::byte *element, DType dtype) {
+  auto as = [&]<typename T>(T) {
+    T value;
+    std::memcpy(&value, element, sizeof(T));
+    return value;
+  };
+  switch (dtype) {
+  case DType::F64:
+    return as(double());
+  case DType::F32:
+    return as(float());
+  case DType::F16:
+    return halfToFloat(as(uint16_t()));
+  case DType::BF16:
+    return bfloat16ToFloat(as(uint16_t()));
+  case DType::F8E4M3FN:
+    return f8E4M3FNToFloat(as(uint8_t()));
+  default:
+    return f8E5M2ToFloat(as(uint8_t()));
+  }
+}
+
+/// Floats as those of another dtype, rounded once.
+static std::vector<std::byte> converted(const std::vector<std::byte> &given, DType from, DType to) {
+  const size_t width = static_cast<size_t>(byteSize(from)), wanted = static_cast<size_t>(byteSize(to));
+  const size_t count = given.size() / width;
+  std::vector<std::byte> bytes(count * wanted);
+  for (size_t i = 0; i < count; ++i) {
+    const double value = decode(given.data() + i * width, from);
+    if (to == DType::F32) {
+      const float narrow = static_cast<float>(value);
+      std::memcpy(bytes.data() + i * wanted, &narrow, wanted);
+    } else if (to == DType::BF16 || to == DType::F16) {
+      const uint16_t narrow = to == DType::BF16 ? floatToBFloat16(value) : floatToHalf(value);
+      std::memcpy(bytes.data() + i * wanted, &narrow, wanted);
+    } else {
+      std::ranges::copy(encodeElement(value, to), bytes.begin() + static_cast<ptrdiff_t>(i * wanted));
+    }
+  }
+  return bytes;
+}
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
 /// Of which no tensor is left out.
-static io::SafetensorsFile openWhole(const std::string &path, const Place &where) {
-  io::SafetensorsFile file = valueOrThrow(io::SafetensorsFile::open(path), where);
-  if (!file.unsupported().empty())
-    throwIfError(file.read(file.unsupported().begin()->first).status(), where);
-  return file;
+static std::vector<io::SafetensorsFile> openWhole(const std::string &path, const Place &where) {
+  std::vector<io::SafetensorsFile> files = valueOrThrow(io::openSafetensors(path), where);
+  for (const io::SafetensorsFile &file : files)
+    if (!file.unsupported().empty())
+      throwIfError(file.read(file.unsupported().begin()->first).status(), where);
+  return files;
+}
+
+LoadReport Module::load(const std::string &path, const LoadOptions &options, Place where) {
+  const std::vector<io::SafetensorsFile> files = openWhole(path, where);
+  std::map<std::string, Source> sources;
+  for (const io::SafetensorsFile &file : files)
+    for (const io::SafetensorsFile::Entry &entry : file.tensors())
+      sources[entry.name] = {entry.type, [&file, &entry, where](DType dtype) {
+                               HostTensor value = valueOrThrow(file.read(entry.name), where);
+                               if (dtype != entry.type.dtype)
+                                 value.data = converted(value.data, entry.type.dtype, dtype);
+                               return Tensor::fromBytes({dtype, entry.type.shape}, value.data, where);
+                             }};
+  return loadFrom(sources, options, where);
+}
+
+void Module::save(const std::string &path, Place where) const {
+  expectSome(node->everything(), "save", where);
+  saveTensors(path, state(), where);
 }
 
 NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
-  const io::SafetensorsFile file = openWhole(path, where);
   NamedTensors tensors;
-  for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
-    const HostTensor value = valueOrThrow(file.read(entry.name), where);
-    tensors[entry.name] = Tensor::fromBytes(value.type, value.data, where);
-  }
+  for (const io::SafetensorsFile &file : openWhole(path, where))
+    for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
+      const HostTensor value = valueOrThrow(file.read(entry.name), where);
+      tensors[entry.name] = Tensor::fromBytes(value.type, value.data, where);
+    }
   return tensors;
 }
 
 NamedTensors zyx::nn::mapTensors(const std::string &path, Place where) {
-  const io::SafetensorsFile file = openWhole(path, where);
-  const std::shared_ptr<const FileMapping> mapping = valueOrThrow(file.map(), where);
   NamedTensors tensors;
-  for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
-    // Bools of a file may be bytes that are none.
-    tensors[entry.name] =
-        entry.type.dtype == DType::Bool
-            ? Tensor::fromBytes(entry.type, valueOrThrow(file.read(entry.name), where).data, where)
-            : Tensor::borrow(entry.type, mapping->bytes().subspan(entry.offset, entry.size), mapping, where);
+  for (const io::SafetensorsFile &file : openWhole(path, where)) {
+    const std::shared_ptr<const FileMapping> mapping = valueOrThrow(file.map(), where);
+    for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
+      // Bools of a file may be bytes that are none.
+      tensors[entry.name] =
+          entry.type.dtype == DType::Bool
+              ? Tensor::fromBytes(entry.type, valueOrThrow(file.read(entry.name), where).data, where)
+              : Tensor::borrow(entry.type, mapping->bytes().subspan(entry.offset, entry.size), mapping, where);
+    }
   }
   return tensors;
 }
 
 void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, Place where) {
-  std::vector<std::pair<std::string, HostTensor>> values;
-  for (const auto &[name, tensor] : tensors)
-    values.emplace_back(name, HostTensor{tensor.type(), tensor.bytes(where)});
-  throwIfError(io::writeSafetensors(path, values), where);
+  std::vector<std::pair<std::string, TensorType>> types;
+  std::vector<const Tensor *> values;
+  for (const auto &[name, tensor] : tensors) {
+    types.emplace_back(name, tensor.type());
+    values.push_back(&tensor);
+  }
+  io::SafetensorsWriter writer = valueOrThrow(io::SafetensorsWriter::create(path, types), where);
+  for (size_t index : writer.order())
+    throwIfError(writer.write(values[index]->bytes(where)), where);
+  throwIfError(writer.commit(), where);
 }
 
 //===----------------------------------------------------------------------===//

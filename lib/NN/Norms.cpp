@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Norms.h"
 
+#include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Losses.h"
 
 using namespace zyx;
@@ -55,8 +56,7 @@ BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum, Place wh
       runningMean(addBuffer("running_mean", filled(channels, 0, where), where)),
       runningVar(addBuffer("running_var", filled(channels, 1, where), where)), epsilon(epsilon),
       momentum(momentum) {}
-/// Batches whose moments may wait to be computed: one where steps compute them; some, so that functions that are
-/// captured, in which nothing can be computed, may call a module several times.
+/// Batches whose moments may wait to be computed: one where steps compute them.
 static constexpr int maxPending = 16;
 
 Tensor BatchNorm::normalize(const Tensor &given) const {
@@ -76,10 +76,12 @@ Tensor BatchNorm::normalize(const Tensor &given) const {
                   Place::current());
     mean = x.mean(dims);
     variance = x.var(dims, false, 0);
-    // What nobody computes holds its batch, and those before it.
-    *pending = runningMean->isRealized() && runningVar->isRealized() ? 0 : *pending + 1;
-    if (*pending == maxPending)
-      realize(std::vector{*runningMean, *runningVar});
+    // What nobody computes holds its batch, and those before it. A Jit computes them in each call.
+    if (!Jit::isCapturing()) {
+      *pending = runningMean->isRealized() && runningVar->isRealized() ? 0 : *pending + 1;
+      if (*pending == maxPending)
+        realize({*runningMean, *runningVar});
+    }
     auto blend = [&](const Parameter &running, const Tensor &fresh) {
       running.set(((1 - momentum) * *running + momentum * fresh).cast(running->dtype()));
     };

@@ -10,13 +10,13 @@ using namespace zyx::nn;
 static constexpr std::string_view ofModel = "model.", ofOptimizer = "optimizer.", ofGenerators = "generator.";
 
 Training::Training(Module model, optim::Rule rule, Place where)
-    : trained(std::move(model)), steps(trained.parameters(), std::move(rule), where) {}
+    : trained(std::move(model)), steps(trained, std::move(rule), where) {}
 Training::Training(Module model, std::vector<optim::Group> groups, Place where)
     : trained(std::move(model)), steps(std::move(groups), where) {}
 
 void Training::minimize(const Tensor &loss, Place where) { steps.minimize(loss, trained.buffers(), where); }
 
-void Training::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
+void Training::step(Tensors gradients, Tensors besides, Place where) {
   std::vector<Tensor> all = valuesOf(trained.buffers());
   all.insert(all.end(), besides.begin(), besides.end());
   steps.step(gradients, all, where);
@@ -38,7 +38,10 @@ NamedTensors Training::joined(const NamedTensors &model, const NamedTensors &opt
 }
 
 void Training::restore(const NamedTensors &given, Place where) {
-  expectNames(joined(trained.latestState(), steps.latestState(where)), given, "the state of a training", where);
+  std::map<std::string, TensorType> types = typesOf(joined({}, steps.latestState(where)));
+  for (const auto &[name, type] : trained.types())
+    types[std::string(ofModel) + name] = type;
+  expectNames(types, given, "the state of a training", where);
   NamedTensors model, optimizer;
   std::map<std::string, std::vector<uint64_t>> generators;
   for (const auto &[name, tensor] : given) {
@@ -53,7 +56,7 @@ void Training::restore(const NamedTensors &given, Place where) {
   for (const NamedTensors *part : {&model, &optimizer})
     for (const auto &[name, tensor] : *part)
       tensor.realize(where);
-  trained.load(model, where);
+  trained.load(model, {}, where);
   steps.restore(optimizer, where);
   for (const auto &[name, generator] : trained.generators()) {
     const std::vector<uint64_t> &numbers = generators.at(name);

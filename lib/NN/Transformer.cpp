@@ -23,7 +23,7 @@ static void expectOneEach(std::string_view what, size_t given, size_t blocks, co
 // Blocks
 //===----------------------------------------------------------------------===//
 
-TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, Draws &draws, Place where)
+TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where)
     : attentionNorm(add("attention_norm", LayerNorm(width, 1e-5, where), where)),
       attention(add("attention", MultiheadAttention(width, options, draws, where), where)),
       mlpNorm(add("mlp_norm", LayerNorm(width, 1e-5, where), where)),
@@ -43,7 +43,7 @@ MultiheadAttention::Extended TransformerBlock::extend(const Tensor &x, const Key
   return {y + mlp(mlpNorm(y)), next};
 }
 
-TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions options, Draws &draws, Place where)
+TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where)
     : attentionNorm(add("attention_norm", LayerNorm(width, 1e-5, where), where)),
       attention(add("attention", MultiheadAttention(width, options, draws, where), where)),
       crossNorm(add("cross_norm", LayerNorm(width, 1e-5, where), where)),
@@ -72,7 +72,7 @@ MultiheadAttention::Extended TransformerDecoderBlock::extend(const Tensor &x, co
 // Stacks
 //===----------------------------------------------------------------------===//
 
-TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, Draws &draws, Place where)
+TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
     blocks.push_back(add(std::to_string(i), TransformerBlock(width, options, draws, where), where));
@@ -108,7 +108,7 @@ ExtendedStack TransformerEncoder::extend(const Tensor &x, std::span<const KeysVa
   return next;
 }
 
-TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, Draws &draws, Place where)
+TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
     blocks.push_back(add(std::to_string(i), TransformerDecoderBlock(width, options, draws, where), where));

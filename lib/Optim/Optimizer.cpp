@@ -212,17 +212,17 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       throw Error(refusal("the rule of group " + std::to_string(group) + " lacks a function"), where);
     learningRates.push_back(groups[group].rule.learningRate);
     for (const NamedParameter &named : groups[group].parameters) {
-      if (!named.parameter)
+      if (!named.parameter.isDefined())
         throw Error(refusal("there is no parameter in the place of '" + named.name + "'"), where);
-      const TensorType type = named.parameter->type();
+      const TensorType type = named.parameter.type(where);
       if (!isFloat(type.dtype))
         throw Error(refusal("'" + named.name + "' is of type " + toString(type) + ", not of floats"), where);
       for (const NamedParameter &other : all)
         if (other.name == named.name || other.parameter == named.parameter)
           throw Error(refusal("'" + other.name + "' and '" + named.name + "' are one parameter or of one name"), where);
       all.push_back(named);
-      const ContextScope scope(named.parameter->context());
-      const DeviceScope device(named.parameter->device());
+      const ContextScope scope(named.parameter.context(where));
+      const DeviceScope device(named.parameter.device(where));
       Slot &slot = first.slots.emplace_back(Slot{group, {}, {}});
       for (const Kept &kept : groups[group].rule.state(type.shape)) {
         const TensorType keptType{accumulatorType(type.dtype), kept.shape};
@@ -232,6 +232,10 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       }
     }
   }
+  if (all.empty())
+    throw Error(refusal("there are no parameters to train, as of a module whose children are members that were not "
+                        "declared with add()"),
+                where);
   progress.set(std::move(first));
 }
 
@@ -248,7 +252,7 @@ void Optimizer::setLearningRate(size_t group, double rate, Place where) {
 Optimizer::Numbers Optimizer::numbers(const Progress &at, const Place &where) const {
   Numbers numbers(groups.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    const Tensor &value = all[i].parameter.value(where);
+    const Tensor value = all[i].parameter.value(where);
     const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
     const DeviceScope device(value.device());
@@ -276,10 +280,14 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
                 where);
   std::vector<Tensor> values;
   for (size_t i = 0; i < all.size(); ++i) {
-    const Tensor &value = all[i].parameter.value(where), &gradient = gradients[i];
-    if (!gradient || gradient.shape() != value.shape())
-      throw Error(refusal("the gradient of '" + all[i].name + "', " + toString(value.type()) + ", is " +
-                          (gradient ? "of type " + toString(gradient.type()) : "no tensor")),
+    const Tensor value = all[i].parameter.value(where), &gradient = gradients[i];
+    if (!gradient.isDefined()) {
+      values.emplace_back();
+      continue;
+    }
+    if (gradient.shape() != value.shape())
+      throw Error(refusal("the gradient of '" + all[i].name + "', " + toString(value.type()) + ", is of type " +
+                          toString(gradient.type())),
                   where);
     const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
@@ -298,11 +306,13 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
   return values;
 }
 
-void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> besides, Place where) {
+void Optimizer::step(Tensors gradients, Tensors besides, Place where) {
   Progress after = progress.get(where);
   const std::vector<Tensor> values = next(gradients, numbers(after, where), after.slots, where);
   std::vector<Tensor> targets;
   for (size_t i = 0; i < all.size(); ++i) {
+    if (!values[i].isDefined())
+      continue;
     targets.push_back(values[i]);
     targets.insert(targets.end(), after.slots[i].state.begin(), after.slots[i].state.end());
   }
@@ -310,15 +320,27 @@ void Optimizer::step(std::span<const Tensor> gradients, std::span<const Tensor> 
   const Change change;
   realize(targets, change, where);
   for (size_t i = 0; i < all.size(); ++i)
-    all[i].parameter.set(values[i], change, where);
+    if (values[i].isDefined())
+      all[i].parameter.set(values[i], change, where);
   ++after.step;
   progress.set(std::move(after), change);
 }
 
 void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place where) {
   std::vector<Tensor> others = valuesOf(besides, where);
+  for (const NamedParameter &named : carried)
+    others.push_back(named.parameter.value(where));
   others.push_back(loss);
-  step(gradient(loss, valuesOf(all, where), where), others, where);
+  step(gradients(loss, where), others, where);
+}
+
+std::vector<Tensor> Optimizer::gradients(const Tensor &loss, const Place &where) const {
+  std::vector<Tensor> found = gradient(loss, valuesOf(all, where), {.allowUnused = true, .materialize = false}, where);
+  if (std::ranges::none_of(found, &Tensor::isDefined))
+    throw Error(refusal("the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
+                        "ones, or was computed before"),
+                where);
+  return found;
 }
 
 NamedTensors Optimizer::state(Place where) const { return stateOf(progress.get(where), where); }
@@ -336,7 +358,7 @@ NamedTensors Optimizer::stateOf(const Progress &now, const Place &where) const {
 }
 
 void Optimizer::restore(const NamedTensors &given, Place where) {
-  expectNames(latestState(where), given, "the optimizer's state", where);
+  expectNames(typesOf(latestState(where)), given, "the optimizer's state", where);
   // Values are read before anything changes.
   const int64_t steps = given.at("step").item<int64_t>(where);
   std::vector<double> rates;
@@ -345,7 +367,7 @@ void Optimizer::restore(const NamedTensors &given, Place where) {
   Progress next = progress.latest();
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t k = 0; k < next.slots[i].state.size(); ++k)
-      next.slots[i].state[k] = copyBeside(all[i].parameter.latest(where), given.at(next.slots[i].names[k]), where);
+      next.slots[i].state[k] = copyBeside(all[i].parameter, given.at(next.slots[i].names[k]), where);
   next.step = steps;
   progress.set(std::move(next));
   learningRates = std::move(rates);
@@ -355,18 +377,24 @@ void Optimizer::restore(const NamedTensors &given, Place where) {
 // Gradients and schedules
 //===----------------------------------------------------------------------===//
 
-Clipped zyx::optim::clipByGlobalNorm(std::span<const Tensor> gradients, double most, Place where) {
+Clipped zyx::optim::clipByGlobalNorm(Tensors gradients, double most, Place where) {
   Tensor total;
   for (const Tensor &gradient : gradients) {
+    if (!gradient.isDefined())
+      continue;
     const Tensor g = gradient.cast(accumulatorType(gradient.dtype()), where);
     const Tensor squares = (g * g).sum({}, false, where);
-    total = total ? total + squares : squares;
+    total = total.isDefined() ? total + squares : squares;
   }
-  if (!total)
+  if (!total.isDefined())
     throw Error(Status::invalidArgument("clipByGlobalNorm: there are no gradients"), where);
   Clipped clipped{{}, total.sqrt(where)};
   const Tensor factor = minimum(most / (clipped.norm + 1e-6), 1);
   for (const Tensor &gradient : gradients) {
+    if (!gradient.isDefined()) {
+      clipped.gradients.emplace_back();
+      continue;
+    }
     const DType dtype = accumulatorType(gradient.dtype());
     clipped.gradients.push_back((gradient.cast(dtype, where) * factor.cast(dtype, where)).cast(gradient.dtype(), where));
   }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Optim/TrainStep.h"
 
+#include "zyx/Tensor/Creation.h"
 #include "zyx/Tensor/Tape.h"
 
 #include <algorithm>
@@ -46,12 +47,27 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
         number = take(1)[0];
 
   const std::vector<Tensor> found = loss(arguments);
-  if (found.empty() || !found[0])
+  if (found.empty() || !found[0].isDefined())
     throw Error(Status::invalidArgument("TrainStep: the function returns no loss"), Place::current());
-  std::vector<Tensor> gradients = gradient(found[0], valuesOf(optimizer.all));
-  if (options.gradients)
-    gradients = options.gradients(gradients);
+  const std::vector<Tensor> values = valuesOf(optimizer.all);
+  std::vector<Tensor> gradients = optimizer.gradients(found[0], Place::current());
+  if (options.gradients) {
+    // The function sees a gradient of each; what has none stays what it is nevertheless.
+    std::vector<Tensor> given = gradients;
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!given[i].isDefined())
+        given[i] = zerosLike(values[i]);
+    given = options.gradients(given);
+    if (given.size() == gradients.size())
+      for (size_t i = 0; i < given.size(); ++i)
+        if (!gradients[i].isDefined())
+          given[i] = {};
+    gradients = std::move(given);
+  }
   std::vector<Tensor> results = optimizer.next(gradients, numbers, progress.slots, Place::current());
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!results[i].isDefined())
+      results[i] = values[i];
   const std::vector<Tensor> changed = valuesOf(options.buffers);
   results.insert(results.end(), changed.begin(), changed.end());
   for (const Optimizer::Slot &slot : progress.slots)
@@ -60,13 +76,13 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
   return results;
 }
 
-std::vector<Tensor> TrainStep::operator()(std::span<const Tensor> batch, Place where) const {
+std::vector<Tensor> TrainStep::operator()(Tensors batch, Place where) const {
   auto refuse = [&](const std::string &text) { throw Error(Status::invalidArgument("TrainStep: " + text), where); };
   if (!loss)
     refuse("there is no function of a loss");
   for (auto buffer = options.buffers.begin(); buffer != options.buffers.end(); ++buffer) {
     auto isIt = [&](const NamedParameter &other) { return other.parameter == buffer->parameter; };
-    if (!buffer->parameter)
+    if (!buffer->parameter.isDefined())
       refuse("there is no parameter in the place of '" + buffer->name + "'");
     if (std::any_of(optimizer.all.begin(), optimizer.all.end(), isIt))
       refuse("the buffer '" + buffer->name + "' is a parameter that is trained");

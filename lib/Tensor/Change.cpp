@@ -10,11 +10,6 @@ using namespace zyx;
 
 Change::Change() : contents(std::make_shared<Contents>()) {}
 
-std::mutex &Change::looking() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 Change::End Change::end() const {
   const std::shared_ptr<detail::State> state = contents->state.lock();
   return state ? state->look([&] { return contents->end; }) : contents->end;

@@ -131,11 +131,11 @@ Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const 
 }
 
 std::vector<Tensor> zyx::checkpoint(const std::function<std::vector<Tensor>(std::span<const Tensor>)> &function,
-                                    std::span<const Tensor> inputs, Place where) {
+                                    Tensors inputs, Place where) {
   if (!function)
     refuse("checkpoint: there is no function", where);
   for (const Tensor &input : inputs)
-    if (!input)
+    if (!input.isDefined())
       refuse("checkpoint: there is no tensor in this place", where);
   if (inputs.empty())
     refuse("checkpoint: there are no inputs", where);

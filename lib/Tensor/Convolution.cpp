@@ -22,7 +22,7 @@ static Dims perDimension(const Dims &given, size_t count, int64_t standard, int6
     refuse(std::string(function) + ": " + std::to_string(given.size()) + " numbers of " + name + " for " +
                std::to_string(count) + " dimensions",
            where);
-  const Dims all = given.size() == count ? given : Dims(count, given.empty() ? standard : given.front());
+  const Dims all = given.size() == count ? given : Dims::repeated(count, given.empty() ? standard : given.front());
   for (int64_t number : all)
     if (number < least)
       refuse(std::string(function) + ": " + name + " of " + std::to_string(number), where);
@@ -80,7 +80,7 @@ static void expectFilters(const Tensor &x, const Tensor &filters, int64_t groups
 static Tensor withBias(const Tensor &sums, const Tensor &bias, DType dtype, std::string_view function,
                        const Place &where) {
   Tensor result = sums;
-  if (bias) {
+  if (bias.isDefined()) {
     if (bias.shape() != Shape{sums.shape()[1]} || bias.dtype() != dtype)
       refuse(std::string(function) + ": a bias of type " + toString(bias.type()) + " for " +
                  std::to_string(sums.shape()[1]) + " outputs of " + std::string(toString(dtype)),
@@ -143,7 +143,7 @@ Tensor zyx::convolution(const Tensor &x, const Tensor &filters, const Tensor &bi
   const Dims padding = perDimension(options.padding, count, 0, 0, name, "padding", where);
   const Dims dilation = perDimension(options.dilation, count, 1, 1, name, "dilation", where);
   const Tensor padded =
-      padding == Dims(count, 0) ? x : padLast(x, padding, padding, Dims(count, 0), 0, where);
+      padding == Dims::repeated(count, 0) ? x : padLast(x, padding, padding, Dims::repeated(count, 0), 0, where);
   const Tensor sums = sumWindows(padded, filters, stride, dilation, options.groups, where);
   return withBias(sums, bias, x.dtype(), name, where);
 }
@@ -177,7 +177,7 @@ Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const 
   const Dims padding = perDimension(options.padding, count, 0, 0, name, "padding", where);
   const Dims dilation = perDimension(options.dilation, count, 1, 1, name, "dilation", where);
   const Dims more = perDimension(options.outputPadding, count, 0, 0, name, "outputPadding", where);
-  Dims low(count), high(count), interior(count), dims(count);
+  Dims low = Dims::repeated(count, 0), high = low, interior = low, dims = low;
   for (size_t i = 0; i < count; ++i) {
     low[i] = dilation[i] * (filters.shape()[i + 2] - 1) - padding[i];
     high[i] = low[i] + more[i];
@@ -194,7 +194,7 @@ Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const 
   swapped[1] = apart[1];
   const Tensor turned =
       filters.reshape(apart, where).transpose(1, 2, where).reshape(swapped, where).flip(dims, where);
-  return withBias(sumWindows(padded, turned, Dims(count, 1), dilation, groups, where), bias, x.dtype(), name, where);
+  return withBias(sumWindows(padded, turned, Dims::repeated(count, 1), dilation, groups, where), bias, x.dtype(), name, where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,7 +232,7 @@ static Pool poolOf(const Tensor &x, const Dims &window, const WindowOptions &opt
 }
 
 static Tensor showWindows(const Tensor &x, const Dims &window, const Pool &pool, double value, const Place &where) {
-  const Dims none(window.size(), 0);
+  const Dims none = Dims::repeated(window.size(), 0);
   const Tensor padded = pool.padding == none ? x : padLast(x, pool.padding, pool.padding, none, value, where);
   return windowsOf(padded, window, pool.stride, pool.dilation, where);
 }
@@ -268,7 +268,7 @@ Tensor zyx::avgPool(const Tensor &x, Dims window, AverageOptions options, Place 
   const Pool pool = poolOf(x, window, options, "avgPool", where);
   const At at{where};
   const Tensor sums = showWindows(wide(x, where), window, pool, 0, where).sum(pool.elements, false, where);
-  if (options.countPadding || pool.padding == Dims(window.size(), 0)) {
+  if (options.countPadding || pool.padding == Dims::repeated(window.size(), 0)) {
     double count = 1;
     for (int64_t extent : window)
       count *= static_cast<double>(extent);

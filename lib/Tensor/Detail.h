@@ -7,6 +7,7 @@
 #ifndef ZYX_LIB_TENSOR_DETAIL_H
 #define ZYX_LIB_TENSOR_DETAIL_H
 
+#include "Capture.h"
 #include "State.h"
 
 namespace zyx::detail {
@@ -33,11 +34,18 @@ bool isRepresentable(double value, DType dtype);
 /// While it lives, this thread calls a function of the user to see what it builds; that is used more than once.
 class CaptureScope {
 public:
-  CaptureScope() { ++depth; }
+  /// Of the body of a loop.
+  CaptureScope() : parameters(ParameterScope::Kind::Body) { ++depth; }
+  /// Of the function of a Jit.
+  explicit CaptureScope(std::shared_ptr<State> state) : parameters(ParameterScope::Kind::Capturing, std::move(state)) {
+    ++depth;
+  }
   ~CaptureScope() { --depth; }
   CaptureScope(const CaptureScope &) = delete;
   CaptureScope &operator=(const CaptureScope &) = delete;
   static bool isOpen() { return depth != 0; }
+
+  ParameterScope parameters;
 
 private:
   static inline thread_local int depth = 0;

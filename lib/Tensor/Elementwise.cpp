@@ -96,6 +96,16 @@ Tensor zyx::operator|(Operand a, Operand b) { return binary(BinaryKind::Or, "or"
 Tensor zyx::operator^(Operand a, Operand b) { return binary(BinaryKind::Xor, "xor", a, b); }
 Tensor zyx::operator<<(Operand a, Operand b) { return binary(BinaryKind::Shl, "shift left", a, b); }
 Tensor zyx::operator>>(Operand a, Operand b) { return binary(BinaryKind::Shr, "shift right", a, b); }
+Tensor &zyx::operator+=(Tensor &a, Operand b) { return a = Operand(a, b.where) + b; }
+Tensor &zyx::operator-=(Tensor &a, Operand b) { return a = Operand(a, b.where) - b; }
+Tensor &zyx::operator*=(Tensor &a, Operand b) { return a = Operand(a, b.where) * b; }
+Tensor &zyx::operator/=(Tensor &a, Operand b) { return a = Operand(a, b.where) / b; }
+Tensor &zyx::operator%=(Tensor &a, Operand b) { return a = Operand(a, b.where) % b; }
+Tensor &zyx::operator&=(Tensor &a, Operand b) { return a = Operand(a, b.where) & b; }
+Tensor &zyx::operator|=(Tensor &a, Operand b) { return a = Operand(a, b.where) | b; }
+Tensor &zyx::operator^=(Tensor &a, Operand b) { return a = Operand(a, b.where) ^ b; }
+Tensor &zyx::operator<<=(Tensor &a, Operand b) { return a = Operand(a, b.where) << b; }
+Tensor &zyx::operator>>=(Tensor &a, Operand b) { return a = Operand(a, b.where) >> b; }
 Tensor zyx::operator<(Operand a, Operand b) { return binary(BinaryKind::Lt, "less", a, b); }
 Tensor zyx::operator<=(Operand a, Operand b) { return binary(BinaryKind::Le, "less or equal", a, b); }
 Tensor zyx::operator>(Operand a, Operand b) { return binary(BinaryKind::Gt, "greater", a, b); }
@@ -108,7 +118,7 @@ Tensor zyx::minimum(Operand a, Operand b) { return binary(BinaryKind::Min, "mini
 
 Tensor zyx::where(const Tensor &condition, Operand a, Operand b) {
   const Place place = a.where;
-  if (!condition || condition.dtype() != DType::Bool)
+  if (!condition.isDefined() || condition.dtype() != DType::Bool)
     refuse("where: the condition is of dtype " + std::string(toString(condition.dtype())) + ", not bool", place);
   const Pair pair = resolve(a, b, "where");
   const std::optional<Shape> shape = broadcast(condition.shape(), pair.a.shape());

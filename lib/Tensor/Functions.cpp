@@ -16,7 +16,7 @@ using graph::ReduceKind;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void zyx::detail::expectTensor(const Tensor &x, std::string_view function, const Place &where) {
-  if (!x)
+  if (!x.isDefined())
     refuse(std::string(function) + ": there is no tensor in this place", where);
 }
 
@@ -114,11 +114,11 @@ Tensor zyx::isNan(const Tensor &x, Place where) {
 }
 Tensor zyx::isInf(const Tensor &x, Place where) {
   const At at{where};
-  return x && isFloat(x.dtype()) ? at(x.abs(where)) == at(infinity) : at(x) != at(x);
+  return x.isDefined() && isFloat(x.dtype()) ? at(x.abs(where)) == at(infinity) : at(x) != at(x);
 }
 Tensor zyx::isFinite(const Tensor &x, Place where) {
   const At at{where};
-  return x && isFloat(x.dtype()) ? at(x.abs(where)) < at(infinity) : at(x) == at(x);
+  return x.isDefined() && isFloat(x.dtype()) ? at(x.abs(where)) < at(infinity) : at(x) == at(x);
 }
 
 Tensor zyx::lerp(Operand a, Operand b, Operand weight) {

@@ -32,7 +32,7 @@ static Tensor flatPositions(const Tensor &positions, const Shape &x, int64_t dim
   int64_t step = 1;
   for (int64_t i = static_cast<int64_t>(x.size()) - 1; i >= 0; step *= x[i--]) {
     const Tensor part = at(i == dim ? own : positionsIn(positions, shape, i, where)) * at(step);
-    flat = flat ? at(flat) + at(part) : part;
+    flat = flat.isDefined() ? at(flat) + at(part) : part;
   }
   const Tensor exists = at(at(own) >= at(0)) & at(at(own) < at(x[dim]));
   return zyx::where(exists, at(flat), at(-1));
@@ -167,7 +167,7 @@ Tensor zyx::diagonal(const Tensor &x, int64_t offset, int64_t a, int64_t b, Plac
   Shape flat(square.shape().begin(), square.shape().end() - 2), wider = flat;
   flat.push_back(n * n);
   wider.insert(wider.end(), {n, n + 1});
-  Dims low(flat.size(), 0), high(flat.size(), 0);
+  Dims low = Dims::repeated(flat.size(), 0), high = low;
   high.back() = n;
   return square.reshape(flat, where).pad(low, high, 0, where).reshape(wider, where).select(-1, 0, where);
 }
@@ -242,7 +242,7 @@ Tensor zyx::padBorder(const Tensor &x, Dims low, Dims high, Border border, Place
   return result;
 }
 
-Tensor zyx::stack(std::span<const Tensor> parts, int64_t dim, Place where) {
+Tensor zyx::stack(Tensors parts, int64_t dim, Place where) {
   std::vector<Tensor> grown;
   for (const Tensor &part : parts) {
     expectTensor(part, "stack", where);

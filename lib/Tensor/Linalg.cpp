@@ -251,7 +251,7 @@ Tensor Einsum::run() {
   return isFloat(dtype) ? value.cast(dtype, where) : value;
 }
 
-Tensor zyx::einsum(std::string_view notation, std::span<const Tensor> operands, Place where) {
+Tensor zyx::einsum(std::string_view notation, Tensors operands, Place where) {
   return Einsum(notation, operands, where).run();
 }
 
@@ -280,7 +280,7 @@ Tensor zyx::scaledDotProductAttention(const Tensor &queries, const Tensor &keys,
     const Tensor row = positionsIn(queries, {n, m}, 0, where), column = positionsIn(queries, {n, m}, 1, where);
     scores = zyx::where(at(column) <= at(at(row) + at(m - n)), at(scores), at(never));
   }
-  if (options.mask) {
+  if (options.mask.isDefined()) {
     if (broadcast(options.mask.shape(), scores.shape()) != scores.shape())
       refuse(std::string(name) + ": a mask of shape " + toString(options.mask.shape()) + " does not expand to " +
                  toString(scores.shape()),

@@ -119,7 +119,7 @@ static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<
   if (initial.empty())
     refuse("loop: nothing is carried", where);
   for (const Tensor &value : initial)
-    if (!value)
+    if (!value.isDefined())
       refuse("loop: there is no tensor in one place of what is carried", where);
   const std::shared_ptr<State> state = State::handleOf(initial[0])->state;
   const Tensor trip = valueOrThrow(state->addPlaceholder({DType::I64, {}}, Tensor(), /*isPlaced=*/false), where);
@@ -133,27 +133,27 @@ static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<
     refuse("loop: the body makes " + std::to_string(next.size()) + " values of " + std::to_string(initial.size()),
            where);
   for (size_t i = 0; i < next.size(); ++i)
-    if (!next[i] || next[i].type() != initial[i].type())
+    if (!next[i].isDefined() || next[i].type() != initial[i].type())
       refuse("loop: value " + std::to_string(i) + " is of type " + toString(initial[i].type()) +
-                 ", and the body makes it " + (next[i] ? toString(next[i].type()) : "no tensor"),
+                 ", and the body makes it " + (next[i].isDefined() ? toString(next[i].type()) : "no tensor"),
              where);
   graph::Attributes attributes;
   attributes.trips = trips;
-  if (count)
+  if (count.isDefined())
     operands.push_back(count);
   operands.insert(operands.end(), initial.begin(), initial.end());
   return valueOrThrow(state->loop(std::move(attributes), operands, placeholders, next, where), where);
 }
 
-std::vector<Tensor> zyx::loop(int64_t trips, std::span<const Tensor> initial, const LoopBody &body, Place where) {
+std::vector<Tensor> zyx::loop(int64_t trips, Tensors initial, const LoopBody &body, Place where) {
   if (trips < 0)
     refuse("loop: there are no " + std::to_string(trips) + " trips", where);
   return loopOf({}, trips, initial, body, where);
 }
 
-std::vector<Tensor> zyx::loop(const Tensor &trips, std::span<const Tensor> initial, const LoopBody &body, Place where) {
-  if (!trips || trips.type() != TensorType{DType::I64, {}})
-    refuse("loop: the number of trips is " + (trips ? "of type " + toString(trips.type()) : std::string("no tensor")) +
+std::vector<Tensor> zyx::loop(const Tensor &trips, Tensors initial, const LoopBody &body, Place where) {
+  if (!trips.isDefined() || trips.type() != TensorType{DType::I64, {}})
+    refuse("loop: the number of trips is " + (trips.isDefined() ? "of type " + toString(trips.type()) : std::string("no tensor")) +
                ", not i64[]",
            where);
   return loopOf(trips, graph::tripsAreData, initial, body, where);

@@ -7,6 +7,8 @@
 #include "Compose.h"
 #include "zyx/Tensor/Functions.h"
 
+#include <cmath>
+
 using namespace zyx;
 using namespace zyx::detail;
 
@@ -102,20 +104,40 @@ static void expectRows(const Tensor &x, const Tensor &target, std::string_view f
 }
 
 /// Of logarithms, which are wide.
-static Tensor chosenLosses(const Tensor &x, const Tensor &target, const Place &where) {
-  const Tensor chosen = oneHot(target, x.shape()[1], DType::Bool, where);
-  return zyx::where(chosen, {x, where}, {0, where}).sum({1}, false, where).neg(where);
+static Tensor classLosses(const Tensor &x, const Tensor &target, const ClassLossOptions &options, DType dtype,
+                          const Place &where) {
+  const At at{where};
+  const int64_t classes = x.shape()[1];
+  const Tensor chosen = oneHot(target, classes, DType::Bool, where);
+  Tensor losses = zyx::where(chosen, at(x), at(0)).sum({1}, false, where).neg(where);
+  // Numbers that the targets' dtype does not hold are none of them.
+  auto holds = [&](int64_t number) { return isRepresentable(static_cast<double>(number), target.dtype()); };
+  if (isSignedInteger(target.dtype()))
+    losses = zyx::where(at(target) >= at(0), at(losses), at(NAN));
+  if (holds(classes))
+    losses = zyx::where(at(target) < at(classes), at(losses), at(NAN));
+  if (!holds(options.ignoreIndex))
+    return reduced(losses, options.reduction, dtype, where);
+  const Tensor counts = at(target) != at(options.ignoreIndex);
+  losses = zyx::where(counts, at(losses), at(0));
+  if (options.reduction != Reduction::Mean)
+    return reduced(losses, options.reduction, dtype, where);
+  const Tensor count = counts.sum({}, false, where).cast(x.dtype(), where);
+  return (at(losses.sum({}, false, where)) / at(count)).cast(dtype, where);
+}
+
+Tensor zyx::nllLoss(const Tensor &x, const Tensor &target, const ClassLossOptions &options, Place where) {
+  expectRows(x, target, "nllLoss", "logarithms", where);
+  return classLosses(wide(x, where), target, options, x.dtype(), where);
 }
 
 Tensor zyx::nllLoss(const Tensor &x, const Tensor &target, Reduction reduction, Place where) {
-  expectRows(x, target, "nllLoss", "logarithms", where);
-  return reduced(chosenLosses(wide(x, where), target, where), reduction, x.dtype(), where);
+  return nllLoss(x, target, ClassLossOptions{.reduction = reduction}, where);
 }
 
-Tensor zyx::crossEntropy(const Tensor &logits, const Tensor &targets, Place where) {
+Tensor zyx::crossEntropy(const Tensor &logits, const Tensor &targets, const ClassLossOptions &options, Place where) {
   expectRows(logits, targets, "crossEntropy", "logits", where);
-  const Tensor logarithms = wide(logits, where).logSoftmax(1, where);
-  return reduced(chosenLosses(logarithms, targets, where), Reduction::Mean, logits.dtype(), where);
+  return classLosses(wide(logits, where).logSoftmax(1, where), targets, options, logits.dtype(), where);
 }
 
 Tensor zyx::softCrossEntropy(const Tensor &logits, const Tensor &probabilities, Reduction reduction, Place where) {
@@ -163,9 +185,9 @@ Tensor zyx::tripletMarginLoss(const Tensor &anchor, const Tensor &positive, cons
 /// A parameter in a shape that broadcasts to x; `own` is the shape that it has to have.
 static Tensor parameter(const Tensor &given, const Shape &own, const Shape &shape, std::string_view function,
                         std::string_view what, const Place &where) {
-  if (!given || given.shape() != own || !isFloat(given.dtype()))
+  if (!given.isDefined() || given.shape() != own || !isFloat(given.dtype()))
     refuse(std::string(function) + ": a " + std::string(what) + " of type " +
-               (given ? toString(given.type()) : "none") + ", not floats of shape " + toString(own),
+               (given.isDefined() ? toString(given.type()) : "none") + ", not floats of shape " + toString(own),
            where);
   return wide(given, where).reshape(shape, where);
 }
@@ -175,9 +197,9 @@ static Tensor scaled(const Tensor &x, const Tensor &weight, const Tensor &bias, 
                      std::string_view function, const Place &where) {
   const At at{where};
   Tensor result = x;
-  if (weight)
+  if (weight.isDefined())
     result = at(result) * at(parameter(weight, own, shape, function, "weight", where));
-  if (bias)
+  if (bias.isDefined())
     result = at(result) + at(parameter(bias, own, shape, function, "bias", where));
   return result;
 }

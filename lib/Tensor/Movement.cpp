@@ -59,7 +59,7 @@ Tensor Tensor::permute(Dims order, Place where) const {
 }
 
 Tensor Tensor::transpose(int64_t a, int64_t b, Place where) const {
-  Dims order(rank());
+  Dims order = Dims::repeated(rank(), 0);
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[dimension(a, rank(), "transpose", where)], order[dimension(b, rank(), "transpose", where)]);
   return permute(std::move(order), where);
@@ -133,7 +133,7 @@ Tensor Tensor::pad(Dims low, Dims high, double value, Place where) const {
 Tensor Tensor::slice(std::vector<Slice> slices, Place where) const {
   if (int64_t(slices.size()) > rank())
     refuse("slice: " + std::to_string(slices.size()) + " slices of a tensor of rank " + std::to_string(rank()), where);
-  Dims backwards, low(rank(), 0), high(rank(), 0);
+  Dims backwards, low = Dims::repeated(rank(), 0), high = low;
   graph::Attributes skip;
   for (size_t dim = 0; dim < slices.size(); ++dim) {
     const Slice &slice = slices[dim];
@@ -188,8 +188,8 @@ Tensor Tensor::select(int64_t dim, int64_t position, Place where) const {
   return slice(std::move(slices), where).squeeze(Dims{dim}, where);
 }
 
-Tensor zyx::concat(std::span<const Tensor> parts, int64_t dim, Place where) {
-  if (parts.empty() || !parts.front())
+Tensor zyx::concat(Tensors parts, int64_t dim, Place where) {
+  if (parts.empty() || !parts.front().isDefined())
     refuse("concat: there is no tensor in the first place", where);
   graph::Attributes attributes;
   attributes.dims = {dimension(dim, parts.front().rank(), "concat", where)};

@@ -129,7 +129,7 @@ static bool isWithin(const Operand &operand, DType dtype) {
 
 /// A number as a constant of a dtype that holds it.
 static Tensor asTensor(const Operand &operand, const Tensor &beside, std::string_view function) {
-  if (operand.tensor)
+  if (operand.tensor.isDefined())
     return operand.tensor;
   if (!operand.isNumber)
     refuse(std::string(function) + ": there is no tensor in this place", operand.where);
@@ -153,7 +153,7 @@ static Tensor asTensor(const Operand &operand, const Tensor &beside, std::string
 }
 
 Pair zyx::detail::resolve(const Operand &a, const Operand &b, std::string_view function, bool sameShape) {
-  if (!a.tensor && !b.tensor)
+  if (!a.tensor.isDefined() && !b.tensor.isDefined())
     refuse(std::string(function) + ": neither operand is a tensor", a.where);
   Pair pair{asTensor(a, b.tensor, function), asTensor(b, a.tensor, function)};
   // Before they are expanded, so that a refusal has the shapes of the call.

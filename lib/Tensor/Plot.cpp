@@ -200,25 +200,25 @@ static Result<std::vector<std::byte>> toSvg(std::string_view dot) {
 
 static State &stateOfAll(std::span<const Tensor> tensors, const std::string &function, Place where) {
   for (const Tensor &tensor : tensors)
-    if (!tensor)
+    if (!tensor.isDefined())
       refuse(function + ": there is no tensor in this place", where);
   if (tensors.empty())
     refuse(function + ": there are no tensors", where);
   return stateOf(tensors[0]);
 }
 
-std::string zyx::plotDot(std::span<const Tensor> tensors, PlotStage stage, Place where) {
+std::string zyx::plotDot(Tensors tensors, PlotStage stage, Place where) {
   State &state = stateOfAll(tensors, "plot", where);
   if (stage == PlotStage::Tensors)
     return valueOrThrow(state.draw(tensors), where);
   return valueOrThrow(state.showProgram(tensors, stage == PlotStage::Groups ? "groups" : "plan", /*isDrawing=*/true), where);
 }
 
-std::string zyx::programText(std::span<const Tensor> tensors, Place where) {
+std::string zyx::programText(Tensors tensors, Place where) {
   return valueOrThrow(stateOfAll(tensors, "programText", where).showProgram(tensors, "graph", /*isDrawing=*/false), where);
 }
 
-void zyx::plot(std::span<const Tensor> tensors, const std::string &path, PlotStage stage, Place where) {
+void zyx::plot(Tensors tensors, const std::string &path, PlotStage stage, Place where) {
   const bool isSvg = path.ends_with(".svg");
   if (!isSvg && !path.ends_with(".dot") && !path.ends_with(".gv"))
     refuse("plot: '" + path + "' ends in none of .dot, .gv and .svg", where);

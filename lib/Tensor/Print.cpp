@@ -5,7 +5,14 @@
 #include "zyx/Tensor/Print.h"
 
 std::string zyx::toString(const Tensor &x, const io::PrintOptions &options, Place where) {
-  return x ? toString(x.type()) + "\n" + io::toString({x.type(), x.bytes(where)}, options) : "none";
+  return x.isDefined() ? toString(x.type()) + "\n" + io::toString({x.type(), x.bytes(where)}, options) : "none";
 }
 
-std::ostream &zyx::operator<<(std::ostream &stream, const Tensor &x) { return stream << toString(x); }
+std::ostream &zyx::operator<<(std::ostream &stream, const Tensor &x) {
+  if (x.isDefined() && x.rank() == 0)
+    return stream << io::toString({x.type(), x.bytes()});
+  return stream << toString(x);
+}
+
+std::ostream &zyx::operator<<(std::ostream &stream, DType dtype) { return stream << toString(dtype); }
+std::ostream &zyx::operator<<(std::ostream &stream, const TensorType &type) { return stream << toString(type); }

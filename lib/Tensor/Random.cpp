@@ -5,6 +5,7 @@
 #include "zyx/Tensor/Random.h"
 #include "zyx/Tensor/Sorting.h"
 
+#include "Capture.h"
 #include "Compose.h"
 #include "zyx/Base/Random.h"
 
@@ -16,12 +17,16 @@
 using namespace zyx;
 using namespace zyx::detail;
 
+uint64_t Generator::Numbers::draw() { return mixBits(mixBits(seed) + ++count * splitMixStep); }
+
 Tensor Generator::next(Place where) {
+  if (ParameterScope *scope = ParameterScope::capturing())
+    return scope->seeds.emplace_back(ParameterScope::Seed{numbers, scope->addSeed(where)}).placeholder;
   if (CaptureScope::isOpen())
-    refuse("Generator: a seed that is drawn by a captured function would be the same one each time; take it as an "
+    refuse("Generator: a seed that is drawn in the body of a loop would be the same one in each trip; take it as an "
            "argument",
            where);
-  const uint64_t key = mixBits(mixBits(seed) + ++count * splitMixStep);
+  const uint64_t key = numbers->draw();
   return Tensor::from(std::span<const uint64_t>(&key, 1), {}, where);
 }
 

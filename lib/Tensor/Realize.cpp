@@ -556,7 +556,7 @@ Status State::sync() {
 //===----------------------------------------------------------------------===//
 
 Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<const Tensor> results,
-                                const JitOptions &options) {
+                                const JitOptions &options, size_t numWeights) {
   std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(results));
   std::vector<NodeId> open;
@@ -575,7 +575,8 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
       targets.push_back(nodeOf(result));
     for (size_t number : options.givenUp)
       givenUp.push_back(open[number]);
-    ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, givenUp));
+    ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, givenUp,
+                                                 std::span<const NodeId>(open).last(numWeights)));
   } while (!build.missing.empty());
   for (NodeId leaf : plan.schedule.leaves) {
     const size_t position = std::find(open.begin(), open.end(), leaf) - open.begin();

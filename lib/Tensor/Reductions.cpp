@@ -51,7 +51,7 @@ Tensor Tensor::min(Dims dims, bool keep, Place where) const {
 }
 
 void zyx::detail::expectFloat(const Tensor &x, std::string_view function, const Place &where) {
-  if (!x || !isFloat(x.dtype()))
+  if (!x.isDefined() || !isFloat(x.dtype()))
     refuse(std::string(function) + ": needs a tensor of floats, not of " + std::string(toString(x.dtype())), where);
 }
 

@@ -17,8 +17,9 @@ using namespace zyx::detail;
 class State::Scheduler {
 public:
   Scheduler(State &state, Build &build, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles,
-            std::span<const NodeId> givenUp)
-      : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp) {
+            std::span<const NodeId> givenUp, std::span<const NodeId> weights)
+      : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp),
+        weights(weights.begin(), weights.end()) {
     if (arguments)
       open.insert(arguments->begin(), arguments->end());
   }
@@ -216,16 +217,17 @@ private:
     return pairs;
   }
 
-  /// What is neither an argument nor made of one is the same in each run.
+  /// What is neither an argument nor made of one is the same in each run, or in most.
   void putWeightsLast(graph::Graph &graph, std::vector<uint32_t> &inputs) const {
-    std::vector<std::pair<NodeId, uint32_t>> arguments, weights;
+    std::vector<std::pair<NodeId, uint32_t>> arguments, constant;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const auto leaf = std::find(made.leafNumbers.begin(), made.leafNumbers.end(), inputs[i]);
-      const bool isWeight = leaf != made.leafNumbers.end() && !open.contains(made.leaves[leaf - made.leafNumbers.begin()]);
-      (isWeight ? weights : arguments).emplace_back(graph.inputs[i], inputs[i]);
+      const NodeId node = leaf == made.leafNumbers.end() ? 0 : made.leaves[leaf - made.leafNumbers.begin()];
+      const bool isWeight = leaf != made.leafNumbers.end() && (!open.contains(node) || weights.contains(node));
+      (isWeight ? constant : arguments).emplace_back(graph.inputs[i], inputs[i]);
     }
-    graph.numWeights = weights.size();
-    arguments.insert(arguments.end(), weights.begin(), weights.end());
+    graph.numWeights = constant.size();
+    arguments.insert(arguments.end(), constant.begin(), constant.end());
     for (size_t i = 0; i < inputs.size(); ++i)
       std::tie(graph.inputs[i], inputs[i]) = arguments[i];
   }
@@ -235,8 +237,8 @@ private:
   const Compile &compiles;
   const bool isForManyRuns;
   const std::span<const NodeId> givenUp;
-  /// Leaves without a value.
-  std::unordered_set<NodeId> open;
+  /// Leaves without a value, and those of them that seldom change.
+  std::unordered_set<NodeId> open, weights;
   /// By node and device.
   std::unordered_map<uint64_t, uint32_t> numbers;
   Schedule made;
@@ -244,6 +246,7 @@ private:
 
 Result<State::Schedule> State::schedule(std::span<const NodeId> targets, Build &build,
                                         const std::optional<std::span<const NodeId>> &open,
-                                        const Compile &compiles, std::span<const NodeId> givenUp) {
-  return Scheduler(*this, build, open, compiles, givenUp).make(targets);
+                                        const Compile &compiles, std::span<const NodeId> givenUp,
+                                        std::span<const NodeId> weights) {
+  return Scheduler(*this, build, open, compiles, givenUp, weights).make(targets);
 }

@@ -107,7 +107,7 @@ Handle::~Handle() { state->release(slot); }
 
 Status State::checkMine(std::span<const Tensor> tensors) const {
   for (const Tensor &tensor : tensors) {
-    if (!tensor)
+    if (!tensor.isDefined())
       return Status::invalidArgument("there is no tensor in this place");
     if (handleOf(tensor)->state.get() != this)
       return Status::invalidArgument("tensors of two contexts meet; values go from one to the other by bytes()");
@@ -182,6 +182,11 @@ uint16_t State::currentDevice() const {
     if (scope->state.get() == this)
       return scope->device;
   return 0;
+}
+
+std::string State::currentDeviceName() {
+  std::lock_guard lock(mutex);
+  return homes[currentDevice()].name;
 }
 
 std::string State::deviceOf(const Tensor &tensor) {
@@ -320,6 +325,7 @@ void State::drop(NodeId first) {
     --numLive;
     if (state.value)
       setValue(node, nullptr);
+    state.derivation = nullptr;
     if (!std::exchange(state.holdsOperands, false))
       continue;
     const auto &operands = graph.node(node).operands;
@@ -441,9 +447,9 @@ Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, ui
 
 Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool isPlaced) {
   std::lock_guard lock(mutex);
-  uint16_t device = like ? states[nodeOf(like)].device : anywhere;
+  uint16_t device = like.isDefined() ? states[nodeOf(like)].device : anywhere;
   if (device == anywhere && isPlaced)
-    device = states[nodeOf(like)].value ? states[nodeOf(like)].at : currentDevice();
+    device = like.isDefined() && states[nodeOf(like)].value ? states[nodeOf(like)].at : currentDevice();
   graph::Attributes attributes;
   attributes.name = "argument" + std::to_string(numLeaves++);
   ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type)));
@@ -514,6 +520,9 @@ Status State::compact() {
     move(flight.taken, first);
     move(flight.replacements, itself);
   }
+  std::erase_if(derivations, [](const auto &of) { return of.expired(); });
+  for (const auto &weak : derivations)
+    move(weak.lock()->nodes, itself);
   graph = std::move(fresh);
   states = std::move(freshStates);
   ++compactions;
@@ -588,65 +597,4 @@ void State::endTape() {
   for (const Flight &flight : flights)
     for (const auto &[node, value] : flight.targets)
       states[node].isCut |= graph.node(node).op != Op::Parameter && states[node].value && states[node].value == value.lock();
-}
-
-Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<const Tensor> sources,
-                                            const Tensor &seed, const Place &where) {
-  std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
-  ZYX_RETURN_IF_ERROR(checkMine(sources));
-  settle();
-  const NodeId of = nodeOf(target);
-  ZYX_RETURN_IF_ERROR(checkIsThere(of, sources));
-  if ((states[of].hasForgotten || (states[of].isCut && !states[of].isConstant)) &&
-      std::none_of(sources.begin(), sources.end(), [&](const Tensor &source) { return nodeOf(source) == of; }))
-    return Status::invalidArgument("gradient: the target, " + zyx::toString(target.type()) +
-                                   ", was realized and has forgotten what it was made of; take its gradient before "
-                                   "its value is read, or realize it while a Tape lives");
-  graph::GradientOptions gradientOptions;
-  if (seed) {
-    ZYX_RETURN_IF_ERROR(checkMine({&seed, 1}));
-    NodeId both[] = {nodeOf(target), nodeOf(seed)};
-    ZYX_RETURN_IF_ERROR(bringTogetherLocked(both, "gradient", where));
-    gradientOptions.seed = both[1];
-  }
-  gradientOptions.deviceOf = [&](NodeId node) {
-    return homes[states[node].device == anywhere ? currentDevice() : states[node].device].name;
-  };
-  gradientOptions.isLeaf = [&](NodeId node) { return node < states.size() && states[node].uses != 0 && (!states[node].holdsOperands || states[node].isCut); };
-  std::vector<NodeId> nodes;
-  for (const Tensor &source : sources) {
-    nodes.push_back(nodeOf(source));
-    if (states[nodes.back()].isConstant)
-      return Status::invalidArgument("gradient: source " + std::to_string(nodes.size() - 1) + ", " +
-                                     zyx::toString(source.type()) +
-                                     ", is a constant, which is not told from others of the same elements; "
-                                     "detach() makes a leaf of it");
-  }
-  std::vector<NodeId> emitted;
-  gradientOptions.onEmit = [&](NodeId node) { emitted.push_back(node); };
-  const auto found = graph::gradient(graph, of, nodes, gradientOptions);
-  // What was added before a refusal stays in the graph.
-  growStates();
-  ZYX_RETURN_IF_ERROR(found.status());
-  for (NodeId node : emitted)
-    remember(node);
-  const std::vector<std::optional<NodeId>> &gradients = *found;
-  std::vector<NodeId> results;
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    if (gradients[i]) {
-      results.push_back(*gradients[i]);
-      continue;
-    }
-    const TensorType type = graph.node(nodes[i]).type;
-    ZYX_ASSIGN_OR_RETURN(const NodeId zero, graph.splat({type.dtype, {}}, std::vector<std::byte>(zyx::byteSize(type.dtype))));
-    ZYX_ASSIGN_OR_RETURN(const NodeId ones, graph.reshape(zero, Shape(type.shape.size(), 1)));
-    ZYX_ASSIGN_OR_RETURN(const NodeId zeros, graph.expand(ones, type.shape));
-    results.push_back(zeros);
-  }
-  growStates();
-  std::vector<Tensor> tensors;
-  for (NodeId node : results)
-    tensors.push_back(makeTensor(node));
-  return tensors;
 }

@@ -15,12 +15,14 @@
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Change.h"
 #include "zyx/Tensor/Jit.h"
+#include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace zyx::detail {
 
@@ -71,6 +73,7 @@ public:
   static std::shared_ptr<State> &ofScope();
   /// The innermost one of this thread.
   static DeviceScope *&deviceScope();
+  static std::shared_ptr<State> of(const Context &context) { return context.state; }
 
   const ContextOptions options;
   /// That of the user with these options.
@@ -85,11 +88,26 @@ public:
                              const Place &where);
   /// A leaf with the value of another tensor.
   Result<Tensor> detach(const Tensor &tensor, const Place &where);
-  Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
-                                       const Place &where);
+  Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources,
+                                       const GradientOptions &options, const Place &where);
+  /// What the results of a Jit's call are made of, which the graph does not say: the floats behind its arguments.
+  struct Derivation {
+    std::vector<NodeId> nodes;
+    Place where;
+  };
+  /// Before the call, of its arguments.
+  std::shared_ptr<const Derivation> derivationOf(std::span<const Tensor> arguments, const Place &where);
+  void setDerivation(std::span<const Tensor> results, const std::shared_ptr<const Derivation> &derivation);
   /// The number of a device, which is opened where it was not.
   Result<uint16_t> openDevice(const std::string &name);
   std::string deviceOf(const Tensor &tensor);
+  /// That of new tensors.
+  std::string currentDeviceName();
+  bool isOfOneDevice() const { return hasOneDevice; }
+  /// "f32[3] of 'sub' from file:line".
+  std::string describe(const Tensor &tensor);
+  /// Whether it depends on arguments that have no values.
+  bool isOpen(const Tensor &tensor);
   Result<Tensor> transfer(const Tensor &tensor, const std::string &device, const Place &where);
   /// Operands of a function lie on one device afterwards: where they do not, the others are moved to that
   /// of the first one, or refused.
@@ -155,7 +173,9 @@ public:
   /// A leaf without a value, for the arguments of a function that is captured. It lies where `like` does; nowhere,
   /// as constants do, where there is no such tensor, or that one is made of constants and `isPlaced` is not set.
   Result<Tensor> addPlaceholder(TensorType type, const Tensor &like, bool isPlaced);
-  Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results, const JitOptions &options);
+  /// The last `numWeights` placeholders are weights: what depends on them alone is computed when they are bound.
+  Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results, const JitOptions &options,
+                    size_t numWeights = 0);
   Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                   const Change *change = nullptr);
 
@@ -224,6 +244,8 @@ private:
     std::shared_ptr<Failure> failure;
     /// Why it is no parameter's value any more: the run that made it so has failed.
     std::shared_ptr<Failure> undone;
+    /// Of a leaf that a Jit made.
+    std::shared_ptr<const Derivation> derivation;
   };
   /// A realization of which runs may be in flight, and the values that come of it.
   struct Flight {
@@ -282,10 +304,11 @@ private:
   };
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
   /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `givenUp` are given up
-  /// by each run.
+  /// by each run, and `weights` are weights, too.
   Result<Schedule> schedule(std::span<const NodeId> targets, Build &build,
                             const std::optional<std::span<const NodeId>> &open = std::nullopt,
-                            const Compile &compiles = {}, std::span<const NodeId> givenUp = {});
+                            const Compile &compiles = {}, std::span<const NodeId> givenUp = {},
+                            std::span<const NodeId> weights = {});
   /// Of the leaves of a plan, by the number of their values, those whose memory a run takes.
   std::vector<bool> chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const;
   /// Climbs a ladder where memory ends: what `take` returns after runs in flight are over, after programs
@@ -343,6 +366,10 @@ private:
   Status takeFailuresBehind(std::span<const NodeId> targets);
   /// Refuses a gradient that would go through what is not there any more, and end in values that it was not made of.
   Status checkIsThere(NodeId target, std::span<const Tensor> sources) const;
+  /// What a gradient may come to: floats behind the target, up to where the graph forgot.
+  std::unordered_set<NodeId> differentiable(NodeId target) const;
+  /// Refuses a gradient with respect to what results of a Jit are made of.
+  Status checkDerivations(const std::unordered_set<NodeId> &behind, std::span<const NodeId> sources) const;
   /// "f32[3] of 'sub' from file:line", with the op as describeOp() has it.
   std::string describe(NodeId node) const;
   /// Rebuilds the graph where most of its nodes are dead.
@@ -357,6 +384,8 @@ private:
   std::vector<uint32_t> freeSlots;
   uint64_t numLive = 0, numLeaves = 0, compactions = 0;
   unsigned tapes = 0;
+  /// Those that some node has, for compact().
+  std::vector<std::weak_ptr<Derivation>> derivations;
   /// Realized while a tape lived.
   std::vector<NodeId> taped;
   /// In the order of submission.

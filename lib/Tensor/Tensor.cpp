@@ -68,7 +68,7 @@ Tensor zyx::detail::makeIn(State &state, Op op, std::span<const Tensor> operands
 Tensor zyx::detail::makeNode(Op op, std::initializer_list<Tensor> operands, graph::Attributes attributes,
                              const Place &where, TensorType requested) {
   for (const Tensor &operand : operands)
-    if (!operand)
+    if (!operand.isDefined())
       refuse(std::string(toString(op)) + ": there is no tensor in this place", where);
   return makeIn(stateOf(*operands.begin()), op, {operands.begin(), operands.size()}, std::move(attributes), where,
                 std::move(requested));
@@ -147,7 +147,7 @@ Tensor Tensor::eye(int64_t rows, DType dtype, Place where) {
 // What a tensor is
 //===----------------------------------------------------------------------===//
 
-const TensorType &Tensor::type() const {
+const TensorType &Tensor::type() const & {
   static const TensorType none;
   return handle ? handle->type : none;
 }
@@ -170,6 +170,30 @@ Tensor Tensor::to(const std::string &device, Place where) const {
   if (!handle)
     refuse("to: there is no tensor in this place", where);
   return valueOrThrow(handle->state->transfer(*this, device, where), where);
+}
+
+Tensor::operator bool() const {
+  const Place where = Place::current();
+  if (!isDefined())
+    refuse("bool: there is no tensor in this place; isDefined() tells that", where);
+  if (dtype() != DType::Bool || numel() != 1)
+    refuse("bool: " + handle->state->describe(*this) + " is not one bool; any(), all() or item() make one", where);
+  if (handle->state->isOpen(*this))
+    refuse("bool: " + handle->state->describe(*this) +
+               " depends on the arguments of a function that a Jit or a loop captures, and has no value yet: a branch "
+               "would be that of the first call in all others; where() chooses by data",
+           where);
+  return item<bool>(where);
+}
+
+Tensor Tensor::operator[](const Index &index) const {
+  if (!isDefined())
+    refuse("operator[]: there is no tensor in this place", index.where);
+  if (index.position)
+    return select(0, *index.position, index.where);
+  if (index.slice)
+    return slice({*index.slice}, index.where);
+  return take(*this, index.positions, 0, index.where);
 }
 
 void Tensor::expectDType(DType dtype, Place where) const {
@@ -212,22 +236,26 @@ std::vector<std::byte> Tensor::bytes(Place where) const {
 static void realizeAs(std::span<const Tensor> tensors, const Change *change, const Place &where) {
   if (tensors.empty())
     return;
-  if (!tensors.front())
+  if (!tensors.front().isDefined())
     refuse("realize: there is no tensor in this place", where);
   throwIfError(stateOf(tensors.front()).realize(tensors, where, change), where);
 }
 
-void zyx::realize(std::span<const Tensor> tensors, Place where) { realizeAs(tensors, nullptr, where); }
-void zyx::realize(std::span<const Tensor> tensors, const Change &change, Place where) {
+void zyx::realize(Tensors tensors, Place where) { realizeAs(tensors, nullptr, where); }
+void zyx::realize(Tensors tensors, const Change &change, Place where) {
   realizeAs(tensors, &change, where);
 }
 
-std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed, Place where) {
-  if (!target)
+std::vector<Tensor> zyx::gradient(const Tensor &target, Tensors sources, const GradientOptions &options, Place where) {
+  if (!target.isDefined())
     refuse("gradient: there is no tensor in this place", where);
-  return valueOrThrow(stateOf(target).gradient(target, sources, seed, where), where);
+  return valueOrThrow(stateOf(target).gradient(target, sources, options, where), where);
 }
 
-std::vector<Tensor> zyx::gradient(const Tensor &target, std::span<const Tensor> sources, Place where) {
-  return gradient(target, sources, Tensor(), where);
+std::vector<Tensor> zyx::gradient(const Tensor &target, Tensors sources, const Tensor &seed, Place where) {
+  return gradient(target, sources, GradientOptions{.seed = seed}, where);
+}
+
+std::vector<Tensor> zyx::gradient(const Tensor &target, Tensors sources, Place where) {
+  return gradient(target, sources, GradientOptions{}, where);
 }

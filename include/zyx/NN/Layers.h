@@ -11,25 +11,43 @@
 namespace zyx::nn {
 
 /// First values of parameters: the i-th number of a seed is a fixed function of both (SplitMix64), so that a
-/// model that is made twice is the same one. Numbers are drawn on the host, in the current context.
+/// model that is made twice is the same one. Numbers are drawn on the host; those of layers when a parameter is first
+/// read, so that of what is loaded before none is.
 class Draws {
 public:
   explicit Draws(uint64_t seed) : counter(seed) {}
-  /// Multiples of 2^-24 of the range, from low up to but without high.
+  /// Multiples of 2^-24 of the range, from low up to but without high; f32.
   Tensor uniform(Shape shape, double low, double high, Place where = Place::current());
   Tensor normal(Shape shape, double mean = 0, double deviation = 1, Place where = Place::current());
+  /// The same numbers as first values of a parameter, drawn when that is first read.
+  Initial uniformLater(Shape shape, double low, double high, Place where = Place::current());
+  Initial normalLater(Shape shape, double mean = 0, double deviation = 1, Place where = Place::current());
 
 private:
   /// In [0, 1).
   double next();
+  /// What a function makes of the numbers from here on; the next one begins `perElement` numbers for each element later.
+  template <typename F>
+  Initial later(Shape shape, uint64_t perElement, F &&number, const Place &where);
   uint64_t counter;
+};
+
+/// Draws that go on, or some of the call's own: Linear(2, 3, nn::Draws(1)).
+class DrawsRef {
+public:
+  DrawsRef(Draws &draws) : draws(&draws) {}
+  DrawsRef(Draws &&draws) : draws(&draws) {}
+  Draws *operator->() const { return draws; }
+
+private:
+  Draws *draws;
 };
 
 /// x weight^T + bias: [..., in] to [..., out]. weight [out, in] and bias [out] begin uniform in
 /// +-1 / sqrt(in), which is Kaiming's bound for a = sqrt(5); 0 where there is nothing in.
 class Linear : public Module {
 public:
-  Linear(int64_t in, int64_t out, Draws &draws, bool hasBias = true, Place where = Place::current());
+  Linear(int64_t in, int64_t out, DrawsRef draws, bool hasBias = true, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 };
@@ -38,12 +56,12 @@ public:
 /// [rows, width] begins normal.
 class Embedding : public Module {
 public:
-  Embedding(int64_t rows, int64_t width, Draws &draws, Place where = Place::current());
+  Embedding(int64_t rows, int64_t width, DrawsRef draws, Place where = Place::current());
   Tensor operator()(const Tensor &positions, Place where = Place::current()) const;
   Parameter weight;
 };
 
-/// In training, dropout() with a new seed at each call, which is none of a function that is captured; else nothing.
+/// In training, dropout() with a new seed at each call, also of a Jit or a TrainStep; else nothing.
 /// Copies draw from one Generator, named "seeds".
 class Dropout : public Module {
 public:
@@ -58,7 +76,7 @@ private:
 /// Linear to `hidden`, GELU, Linear back. Children in, out.
 class Mlp : public Module {
 public:
-  Mlp(int64_t width, int64_t hidden, Draws &draws, Place where = Place::current());
+  Mlp(int64_t width, int64_t hidden, DrawsRef draws, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Linear in, out;
 };

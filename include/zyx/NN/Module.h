@@ -13,10 +13,23 @@
 
 namespace zyx::nn {
 
+struct LoadOptions {
+  /// Whether what is missing or superfluous is refused. Without, a parameter that is missing keeps its value.
+  bool strict = true;
+  /// What a tensor is called in the module; "" leaves it out.
+  std::function<std::string(const std::string &name)> rename = {};
+  /// Floats that are loaded, and all parameters and buffers of floats, become of this dtype. Else both have one.
+  std::optional<DType> dtype = std::nullopt;
+};
+/// What a load that is not strict found, by the module's names.
+struct LoadReport {
+  std::vector<std::string> missing, superfluous;
+};
+
 /// Parameters and children by name. Modules are structs that declare both with `add`, in their order:
 ///
 ///   struct Mlp : nn::Module {
-///     explicit Mlp(nn::Draws &draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10, draws))) {}
+///     explicit Mlp(nn::DrawsRef draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10, draws))) {}
 ///     Tensor operator()(const Tensor &x) const { return out(in(x).relu()); }
 ///     nn::Linear in, out;
 ///   };
@@ -35,17 +48,22 @@ public:
   std::vector<std::pair<std::string, std::shared_ptr<Generator>>> generators() const;
   /// Values of parameters and buffers by those names.
   NamedTensors state() const;
-  /// The same, whatever came of the runs that make them (Parameter::latest).
-  NamedTensors latestState() const;
-  /// Takes all values, on the devices on which the ones before lie; where such a device is lost, on that of new tensors.
-  /// Refuses what is missing, superfluous or of another type, and then changes nothing. Looks at no value before, so
-  /// that a step that failed is no obstacle.
-  void load(const NamedTensors &state, Place where = Place::current());
-  /// As a safetensors file.
+  /// Their types. Draws no first values.
+  std::map<std::string, TensorType> types() const;
+  /// Takes values, on the devices on which the ones before lie; where such a device is lost, on that of new tensors.
+  /// Refuses what is missing, superfluous, of another type or twice under one name, and then changes nothing; refuses a
+  /// module that has neither parameters nor buffers. Looks at no value before, so that a step that failed is no obstacle.
+  LoadReport load(const NamedTensors &state, const LoadOptions &options = {}, Place where = Place::current());
+  /// From a safetensors file, an index of several ("model.safetensors.index.json"), or a folder that has either.
+  /// Tensors are read one by one to where they stay, after all names and types were found right.
+  LoadReport load(const std::string &path, const LoadOptions &options = {}, Place where = Place::current());
+  /// To a safetensors file, one tensor after the other. Refuses a module that has neither parameters nor buffers: its
+  /// children were not declared.
   void save(const std::string &path, Place where = Place::current()) const;
-  void load(const std::string &path, Place where = Place::current());
+  /// All parameters and buffers of floats become of this dtype, as does what an optimizer makes of them from then on.
+  void to(DType dtype, Place where = Place::current());
 
-  /// The mode of this module and of all below it; modules begin in training.
+  /// The mode of this module and of all below it; modules begin in training. A Jit captures a function once for each.
   void train(bool on = true);
   void eval() { train(false); }
   bool isTraining() const;
@@ -53,6 +71,7 @@ public:
 protected:
   /// Declares a parameter that begins with this value. A name has no dots and is taken once.
   Parameter add(std::string name, const Tensor &first, Place where = Place::current());
+  Parameter add(std::string name, Initial first, Place where = Place::current());
   Parameter addBuffer(std::string name, const Tensor &first, Place where = Place::current());
   std::shared_ptr<Generator> addGenerator(std::string name, uint64_t seed, Place where = Place::current());
   /// Declares a child, which is returned.
@@ -64,11 +83,14 @@ protected:
 
 private:
   struct Node;
+  struct Source;
+  LoadReport loadFrom(const std::map<std::string, Source> &sources, const LoadOptions &options, const Place &where);
   void adopt(std::string name, const Module &child, const Place &where);
   std::shared_ptr<Node> node;
 };
 
-/// Tensors of a safetensors file, and to one.
+/// Tensors of a safetensors file, of several that an index names ("model.safetensors.index.json"), or of a folder that
+/// has either; and to one file, one tensor after the other.
 NamedTensors loadTensors(const std::string &path, Place where = Place::current());
 /// The same, read page by page when they are used; the file is not changed while they live.
 NamedTensors mapTensors(const std::string &path, Place where = Place::current());

@@ -17,7 +17,7 @@ public:
   Parameter inputWeight, hiddenWeight, inputBias, hiddenBias;
 
 protected:
-  Recurrent(int64_t pieces, int64_t in, int64_t hidden, Draws &draws, const Place &where);
+  Recurrent(int64_t pieces, int64_t in, int64_t hidden, DrawsRef draws, const Place &where);
   /// i for all steps, and h' for one.
   Tensor inputs(const Tensor &x, const Place &where) const;
   Tensor fed(const Tensor &h) const;
@@ -28,14 +28,14 @@ protected:
 /// h = tanh(i + h').
 class Rnn : public Recurrent {
 public:
-  Rnn(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(1, in, hidden, draws, where) {}
+  Rnn(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(1, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 
 /// r = sigmoid(i0 + h'0), z = sigmoid(i1 + h'1), n = tanh(i2 + r h'2); h = (1 - z) n + z h.
 class Gru : public Recurrent {
 public:
-  Gru(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(3, in, hidden, draws, where) {}
+  Gru(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(3, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 
 private:
@@ -46,7 +46,7 @@ private:
 /// c = forget c + in cell, h = out tanh(c).
 class Lstm : public Recurrent {
 public:
-  Lstm(int64_t in, int64_t hidden, Draws &draws, Place where = Place::current()) : Recurrent(4, in, hidden, draws, where) {}
+  Lstm(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(4, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 
 private:

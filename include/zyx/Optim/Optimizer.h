@@ -94,7 +94,18 @@ struct Group {
 /// Steps of all groups at once. Of no parameter there may be two, nor of a name.
 class Optimizer {
 public:
+  /// Refuses no parameters at all, as of a module whose children were not declared: there is nothing to train.
   Optimizer(Parameters parameters, Rule rule, Place where = Place::current());
+  /// Of a model: its buffers, such as running moments, are computed with each step.
+  template <typename Model>
+    requires requires(const Model &model) {
+      { model.parameters() } -> std::same_as<Parameters>;
+      { model.buffers() } -> std::same_as<Parameters>;
+    }
+  Optimizer(const Model &model, Rule rule, Place where = Place::current())
+      : Optimizer(model.parameters(), std::move(rule), where) {
+    carried = model.buffers();
+  }
   explicit Optimizer(std::vector<Group> groups, Place where = Place::current());
 
   /// Of all groups, in order.
@@ -106,12 +117,14 @@ public:
   void setLearningRate(double rate) { learningRates.assign(learningRates.size(), rate); }
   void setLearningRate(size_t group, double rate, Place where = Place::current());
 
-  /// Takes one step by the gradients of parameters(), in their order. Parameters, state and the tensors of
+  /// Takes one step by the gradients of parameters(), in their order; a parameter without one stays what it is, with its
+  /// state. Parameters, state and the tensors of
   /// `besides` (a loss, say) are computed in one program. After a failure, in flight too, parameters, state and
   /// number of steps are those before the step.
-  void step(std::span<const Tensor> gradients, std::span<const Tensor> besides = {}, Place where = Place::current());
+  void step(Tensors gradients, Tensors besides = {}, Place where = Place::current());
   /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `besides`, such as
-  /// buffers of a model.
+  /// buffers of a model. Parameters that the loss does not read stay what they are, as in PyTorch; a loss that reads none
+  /// of them is refused.
   void minimize(const Tensor &loss, const Parameters &besides = {}, Place where = Place::current());
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
@@ -140,24 +153,27 @@ private:
   /// Leaves for the step behind that one.
   Numbers numbers(const Progress &progress, const Place &where) const;
   NamedTensors stateOf(const Progress &progress, const Place &where) const;
+  /// Of a loss: none of what it does not read. Throws where that is all.
+  std::vector<Tensor> gradients(const Tensor &loss, const Place &where) const;
   size_t expectGroup(size_t group, const Place &where) const;
   size_t numStates() const;
-  /// The next values of all parameters; the state in `next` becomes the next one.
+  /// The next values of all parameters, none where there is no gradient; the state in `next` becomes the next one.
   std::vector<Tensor> next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
                            const Place &where) const;
   std::vector<Group> groups;
-  Parameters all;
+  Parameters all, carried;
   Revised<Progress> progress{Progress()};
   std::vector<double> learningRates;
 };
 
-/// Gradients of a global norm of at most `most`: all are multiplied by min(1, most / (norm + 1e-6)).
+/// Gradients of a global norm of at most `most`: all are multiplied by min(1, most / (norm + 1e-6)). Places without a
+/// tensor stay so.
 struct Clipped {
   std::vector<Tensor> gradients;
   /// Before: the square root of the sum of all squares, f32 (f64 where the gradients are).
   Tensor norm;
 };
-Clipped clipByGlobalNorm(std::span<const Tensor> gradients, double most, Place where = Place::current());
+Clipped clipByGlobalNorm(Tensors gradients, double most, Place where = Place::current());
 
 // Learning rates as functions of the step, which counts from 0.
 /// rate factor^floor(step / every).

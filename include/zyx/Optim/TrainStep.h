@@ -13,7 +13,8 @@ namespace zyx::optim {
 struct TrainStepOptions {
   /// Makes other gradients of the gradients, of the same types: clipping, say.
   std::function<std::vector<Tensor>(std::span<const Tensor>)> gradients = {};
-  /// What else a batch changes, such as buffers of a model.
+  /// What else a batch changes and is given up with the parameters, such as buffers of a model. Those that are not named
+  /// here are changed all the same.
   Parameters buffers = {};
   /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next ones
   /// take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
@@ -26,7 +27,8 @@ struct TrainStepOptions {
 /// and later steps run that program without building a graph. Parameters, the optimizer's state, learning rate and
 /// number of the step are arguments of it, so that none of them compiles anew.
 ///
-/// What the loss reads besides is that of the first step: a batch, and seeds of dropout(), come as arguments.
+/// Parameters and buffers that the loss reads or sets besides are those of each step, and generators, such as that of a
+/// Dropout, make new seeds for each (Jit). Other tensors are those of the first step: a batch comes as an argument.
 class TrainStep {
 public:
   /// Of a batch: the loss first, behind it what else is to be computed with a step.
@@ -41,10 +43,7 @@ public:
   /// changed. One in flight shows where anything that the step or a later one made is read, or else in the next call;
   /// then parameters, buffers and optimizer are those of the last step that was good. With `givesUp` their values are
   /// lost where the run had begun, and they say so when they are read.
-  std::vector<Tensor> operator()(std::span<const Tensor> batch, Place where = Place::current()) const;
-  std::vector<Tensor> operator()(const std::vector<Tensor> &batch, Place where = Place::current()) const {
-    return (*this)(std::span<const Tensor>(batch), where);
-  }
+  std::vector<Tensor> operator()(Tensors batch, Place where = Place::current()) const;
   /// How often the loss was called.
   size_t numCaptures() const { return step.numCaptures(); }
 

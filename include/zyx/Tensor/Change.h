@@ -39,22 +39,26 @@ private:
   Status takeFailure() const;
   /// The run makes this tensor, which is no parameter's value any more where it fails.
   void replacesBy(const Tensor &next) const;
-  /// Held while a Revised looks at its changes.
-  static std::mutex &looking();
 
   std::shared_ptr<Contents> contents;
 };
 
 /// A value of which runs in flight make the next ones, each of the one before. Where one fails, it is again what it
-/// was before that one. Threads may read it at the same time, but for the first reading after a failure.
+/// was before that one. Threads may read and set it at the same time: a reader has a copy of its own, since another
+/// thread may free what stands here.
 template <typename T>
 class Revised {
 public:
   explicit Revised(T first) : now(std::move(first)) {}
+  Revised(const Revised &other) {
+    const std::lock_guard lock(other.mutex);
+    now = other.now;
+    steps = other.steps;
+  }
 
   /// The latest value that is there or still may come. A failure of which nobody was told is thrown here, once.
-  const T &get(Place where = Place::current()) const {
-    const std::lock_guard lock(Change::looking());
+  T get(Place where = Place::current()) const {
+    const std::lock_guard lock(mutex);
     const auto goodOnes = std::find_if(steps.begin(), steps.end(),
                                        [](const Step &step) { return step.change.end() != Change::End::Good; });
     steps.erase(steps.begin(), goodOnes);
@@ -72,18 +76,18 @@ public:
   }
   /// What it was set to last, whatever came of that.
   T latest() const {
-    const std::lock_guard lock(Change::looking());
+    const std::lock_guard lock(mutex);
     return now;
   }
   /// By hand: what was before is forgotten.
   void set(T next) {
-    const std::lock_guard lock(Change::looking());
+    const std::lock_guard lock(mutex);
     now = std::move(next);
     steps.clear();
   }
   /// What a change makes.
   void set(T next, const Change &change) {
-    const std::lock_guard lock(Change::looking());
+    const std::lock_guard lock(mutex);
     const auto before = std::make_shared<const T>(std::exchange(now, std::move(next)));
     change.keep(before);
     steps.push_back({change, before});
@@ -95,13 +99,16 @@ private:
     Change change;
     std::weak_ptr<const T> before;
   };
+  /// Of this value alone: looking at a change takes the lock of that change's context, for which readers of other
+  /// values do not wait.
+  mutable std::mutex mutex;
   mutable T now;
   /// In order; none of them is known to be good.
   mutable std::vector<Step> steps;
 };
 
 /// realize() as such a run.
-void realize(std::span<const Tensor> tensors, const Change &change, Place where = Place::current());
+void realize(Tensors tensors, const Change &change, Place where = Place::current());
 
 } // namespace zyx
 

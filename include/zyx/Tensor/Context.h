@@ -100,6 +100,7 @@ public:
   static Context current(std::source_location where = std::source_location::current());
 
 private:
+  friend class detail::State;
   friend class Tensor;
   friend class Profile;
   friend class Tape;

@@ -11,18 +11,6 @@
 
 namespace zyx {
 
-/// Of windows. Each member has a number per dimension of positions, one for all of them, or none, which
-/// stands for the default.
-struct WindowOptions {
-  /// Steps from one window to the next; 1, for pooling the extent of a window.
-  Dims stride = {};
-  /// Elements before and behind each dimension: 0 for convolutions and averages, smaller than all others
-  /// for maxima.
-  Dims padding = {};
-  /// Steps from one element of a window to the next; 1.
-  Dims dilation = {};
-};
-
 struct ConvolutionOptions : WindowOptions {
   /// Channels and filters fall into so many groups, which do not see each other.
   int64_t groups = 1;
@@ -31,11 +19,6 @@ struct ConvolutionOptions : WindowOptions {
 struct TransposedConvolutionOptions : ConvolutionOptions {
   /// Positions more at the end of each dimension; 0.
   Dims outputPadding = {};
-};
-
-struct AverageOptions : WindowOptions {
-  /// Whether padding counts as elements; else a sum is divided by the number of real ones.
-  bool countPadding = true;
 };
 
 /// x [batch, channels, positions...], filters [outputs, channels / groups, window...], bias [outputs] or no
@@ -64,7 +47,6 @@ Pooled maxPoolWithPositions(const Tensor &x, Dims window, WindowOptions options 
 /// Averages of windows of floats; f16 and bf16 are added up in f32.
 Tensor avgPool(const Tensor &x, Dims window, AverageOptions options = {}, Place where = Place::current());
 
-enum class Interpolation { Nearest, Linear };
 /// The last dimensions with other extents, as many as `extents` has, none of them empty. Elements are areas
 /// that share the same whole: nearest takes element floor(i * old / new); linear, of floats, weighs the two
 /// around (i + 1/2) * old / new - 1/2, one dimension after the other, and repeats what is at the borders.

@@ -44,15 +44,12 @@ Tensor diagonal(const Tensor &x, int64_t offset = 0, int64_t a = 0, int64_t b = 
 Tensor repeat(const Tensor &x, Dims counts, Place where = Place::current());
 /// Each element `count` times along a dimension, copies beside each other.
 Tensor repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place where = Place::current());
-/// What stands around a tensor: what is at its border as in a mirror there, without the border itself; the border again
-/// and again; or what is at the other end.
-enum class Border { Reflect, Replicate, Circular };
 /// `low` and `high` elements more before and behind each dimension. A mirror shows fewer than there are, the other end
 /// as many as there are.
 Tensor padBorder(const Tensor &x, Dims low, Dims high, Border border, Place where = Place::current());
 
 /// Along a new dimension; all have one shape.
-Tensor stack(std::span<const Tensor> parts, int64_t dim = 0, Place where = Place::current());
+Tensor stack(Tensors parts, int64_t dim = 0, Place where = Place::current());
 /// Pieces of these extents along a dimension, which they fill.
 std::vector<Tensor> splitSizes(const Tensor &x, Dims sizes, int64_t dim = 0, Place where = Place::current());
 /// Pieces of `size` along a dimension; the last one is shorter where it does not divide the extent.

@@ -24,9 +24,17 @@ struct JitOptions {
 
 /// A function of tensors that is called once for each set of argument types, with arguments that have no
 /// values; what it builds is compiled, and later calls run that on their arguments without building a
-/// graph. Results are leaves. The function should depend on its arguments alone: values of other tensors
-/// that it reads are those of the first call, and so are its numbers and branches. Reading the value of
-/// what depends on an argument throws. Copies share what was captured; one thread at a time.
+/// graph. Results are leaves, and no gradient goes through them (gradient() refuses that).
+///
+/// Parameters that the function reads are arguments of the program, too: each call takes their values of then. Those
+/// that it does not set are weights: what depends on them alone, such as packed factors of products, is computed again
+/// in the first call after one of them has changed, and at no other time. Parameters that it sets, such as the running
+/// moments of a BatchNorm, are results, which each call puts there; after a call that fails they are what they were. A
+/// Generator makes new seeds for each call.
+///
+/// Values of other tensors that the function reads are those of the first call, and so are its numbers and branches.
+/// Reading the value of what depends on an argument or a parameter throws. Inside of a function that is captured a
+/// Jit is its function. Copies share what was captured; one thread at a time.
 class Jit {
 public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
@@ -38,19 +46,24 @@ public:
 
   /// Computes the arguments, where they are not, and the results. All are of one context; without
   /// arguments it is the current one.
-  std::vector<Tensor> operator()(std::span<const Tensor> arguments, Place where = Place::current()) const;
-  std::vector<Tensor> operator()(const std::vector<Tensor> &arguments, Place where = Place::current()) const {
-    return (*this)(std::span<const Tensor>(arguments), where);
-  }
+  std::vector<Tensor> operator()(Tensors arguments, Place where = Place::current()) const;
   /// What the results replace is kept until the run is known to have succeeded.
-  std::vector<Tensor> operator()(std::span<const Tensor> arguments, const Change &change,
-                                 Place where = Place::current()) const;
-  /// How often the function was called: once for each set of argument types and context.
+  std::vector<Tensor> operator()(Tensors arguments, const Change &change, Place where = Place::current()) const;
+  /// How often the function was called: once for each set of argument types and context, and once more where a
+  /// parameter has another type or device, or an assumption does not hold.
   size_t numCaptures() const;
+
+  /// Whether this thread calls a function of a Jit to see what it builds.
+  static bool isCapturing();
+  /// Of a function that is captured: what it builds depends on this, and is used while it holds. Else nothing.
+  static void assume(std::function<bool()> holds);
 
 private:
   std::vector<Tensor> call(std::span<const Tensor> arguments, const Change *change, const Place &where) const;
   struct Contents;
+  struct Captured;
+  Captured capture(const std::shared_ptr<detail::State> &state, std::span<const Tensor> arguments,
+                   const Place &where) const;
   std::shared_ptr<Contents> contents;
 };
 

@@ -18,7 +18,7 @@ namespace zyx {
 /// order, behind "...". "..." stands for any number of dimensions, which broadcast; without them in the
 /// result they are summed up. Operands are multiplied from left to right, each product with its sum. f16
 /// and bf16 accumulate in f32 throughout, small integers in 32 bits, as in matmul().
-Tensor einsum(std::string_view notation, std::span<const Tensor> operands, Place where = Place::current());
+Tensor einsum(std::string_view notation, Tensors operands, Place where = Place::current());
 
 struct DotProductAttentionOptions {
   /// Expands to [..., queries, keys]: bools say which keys a query sees, floats are added to the scores.

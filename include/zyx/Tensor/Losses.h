@@ -34,9 +34,19 @@ Tensor bceWithLogits(const Tensor &logits, const Tensor &target, Reduction reduc
 Tensor klDivergence(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
                     Place where = Place::current());
 
-/// -x[target] of logarithms of probabilities [rows, classes] and integers [rows]; 0 where a target is no class.
+struct ClassLossOptions {
+  Reduction reduction = Reduction::Mean;
+  /// Rows of this target have a loss of 0 and no gradient, and do not count in the mean, which is NaN where all are such.
+  int64_t ignoreIndex = -100;
+};
+/// -x[target] of logarithms of probabilities [rows, classes] and integers [rows]; NaN where a target is neither a class
+/// nor ignored.
 Tensor nllLoss(const Tensor &x, const Tensor &target, Reduction reduction = Reduction::Mean,
                Place where = Place::current());
+Tensor nllLoss(const Tensor &x, const Tensor &target, const ClassLossOptions &options, Place where = Place::current());
+/// The same of logits: log(sum(exp(logits))) - logits[target].
+Tensor crossEntropy(const Tensor &logits, const Tensor &targets, const ClassLossOptions &options = {},
+                    Place where = Place::current());
 /// The mean over rows of -sum(probabilities log(softmax(logits))): both [rows, classes], of floats.
 Tensor softCrossEntropy(const Tensor &logits, const Tensor &probabilities, Reduction reduction = Reduction::Mean,
                         Place where = Place::current());

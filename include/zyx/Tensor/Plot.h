@@ -23,21 +23,17 @@ enum class PlotStage {
 
 /// A drawing in the language of Graphviz. Groups and kernels need the compiler: contexts on the interpreter have
 /// none, and tensors that are all realized neither.
-std::string plotDot(std::span<const Tensor> tensors, PlotStage stage = PlotStage::Tensors,
+std::string plotDot(Tensors tensors, PlotStage stage = PlotStage::Tensors,
                     Place where = Place::current());
 
 /// The same into a file: a ".dot" or ".gv" as it is, a ".svg" by the program `dot` of Graphviz, which is looked for
 /// on the PATH; throws where it is not found or fails.
-void plot(std::span<const Tensor> tensors, const std::string &path, PlotStage stage = PlotStage::Tensors,
+void plot(Tensors tensors, const std::string &path, PlotStage stage = PlotStage::Tensors,
           Place where = Place::current());
-inline void plot(std::initializer_list<Tensor> tensors, const std::string &path, PlotStage stage = PlotStage::Tensors,
-                 Place where = Place::current()) {
-  plot(std::span(tensors.begin(), tensors.size()), path, stage, where);
-}
 
 /// The program that computes the tensors, as text that zyx-compile and zyx-run read: simplified ops, behind
 /// inputs for all that already has a value. Needs the compiler, as groups and kernels do; nothing is computed.
-std::string programText(std::span<const Tensor> tensors, Place where = Place::current());
+std::string programText(Tensors tensors, Place where = Place::current());
 
 } // namespace zyx
 

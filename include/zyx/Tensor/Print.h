@@ -16,7 +16,10 @@ namespace zyx {
 /// The type in a line, and then the elements, as NumPy prints them; computes them where that was not done. "none"
 /// where there is no tensor.
 std::string toString(const Tensor &x, const io::PrintOptions &options = {}, Place where = Place::current());
+/// The same; of rank 0 the number alone, which goes into a line: "loss 0.845".
 std::ostream &operator<<(std::ostream &stream, const Tensor &x);
+std::ostream &operator<<(std::ostream &stream, DType dtype);
+std::ostream &operator<<(std::ostream &stream, const TensorType &type);
 
 } // namespace zyx
 

@@ -13,20 +13,33 @@
 
 namespace zyx {
 
-/// Makes seeds: one for each draw. Not thread-safe.
+/// Makes seeds: one for each draw. Not thread-safe. A copy goes on by itself.
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : seed(seed) {}
-  /// A leaf that differs from those before it, in the current context. Refused in functions of a Jit and in bodies of
-  /// loops, which would have the same seed each time.
+  explicit Generator(uint64_t seed) : numbers(std::make_shared<Numbers>(Numbers{seed})) {}
+  Generator(const Generator &other) : numbers(std::make_shared<Numbers>(*other.numbers)) {}
+  Generator &operator=(const Generator &other) {
+    *numbers = *other.numbers;
+    return *this;
+  }
+  /// A leaf that differs from those before it, in the current context. In a function that a Jit captures, each call has a
+  /// new one, in the order in which the function draws them: the same seeds as without a Jit. Refused in bodies of loops,
+  /// which would have the same seed in each trip.
   Tensor next(Place where = Place::current());
 
   /// What the next seed depends on: the seed of this one, and how many it made.
-  std::array<uint64_t, 2> state() const { return {seed, count}; }
-  void restore(std::array<uint64_t, 2> state) { seed = state[0], count = state[1]; }
+  std::array<uint64_t, 2> state() const { return {numbers->seed, numbers->count}; }
+  void restore(std::array<uint64_t, 2> state) { *numbers = {state[0], state[1]}; }
+
+  /// Shared with what was captured and draws from it.
+  struct Numbers {
+    uint64_t seed = 0, count = 0;
+    /// The next one.
+    uint64_t draw();
+  };
 
 private:
-  uint64_t seed, count = 0;
+  std::shared_ptr<Numbers> numbers;
 };
 
 /// Bits of Philox4x32-10, u32.

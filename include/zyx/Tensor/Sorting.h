@@ -9,14 +9,6 @@
 
 namespace zyx {
 
-struct ScanOptions {
-  /// Each element combines those before it, without itself; the first is what nothing combines to: 0 of
-  /// a sum, 1 of a product, the smallest value of a maximum.
-  bool exclusive = false;
-  /// From the last element on.
-  bool reverse = false;
-};
-
 // Scans: element i along a dimension combines elements 0 to i. The shape stays.
 /// Sums of integers have at least 32 bits, of bools as well, as those of sum().
 Tensor cumsum(const Tensor &x, int64_t dim, ScanOptions options = {}, Place where = Place::current());

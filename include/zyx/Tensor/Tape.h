@@ -25,14 +25,22 @@ private:
   std::shared_ptr<detail::State> state;
 };
 
-/// The gradient of the sum of `target`'s elements with respect to each source, of its type: zeros where
-/// the target does not depend on it. Gradients are ordinary tensors. The rules are in
-/// docs/gradients.md. Throws where the target is no float, an op has no rule, a source is made of constants
-/// alone, or the target is none of the sources and has forgotten what it was made of.
-std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources,
-                             Place where = Place::current());
-/// The same weighted by `seed`, which has the target's type.
-std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sources, const Tensor &seed,
+struct GradientOptions {
+  /// Weights of the target's elements, of its type; ones without a tensor.
+  Tensor seed = {};
+  /// A source on which the target does not depend is no error: its gradient is zeros, or none, without `materialize`.
+  bool allowUnused = false;
+  bool materialize = true;
+};
+
+/// The gradient of the sum of `target`'s elements with respect to each source, of its type. Gradients are ordinary
+/// tensors. The rules are in docs/gradients.md. Throws where the target is no float, an op has no rule, a source is made
+/// of constants alone, the target is none of the sources and has forgotten what it was made of, a float source has no
+/// part in the target (GradientOptions::allowUnused), or has one through the result of a Jit, whose inside is not known.
+std::vector<Tensor> gradient(const Tensor &target, Tensors sources, Place where = Place::current());
+/// The same weighted by `seed`.
+std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const Tensor &seed, Place where = Place::current());
+std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const GradientOptions &options,
                              Place where = Place::current());
 
 /// What a function makes of tensors, as a checkpoint: a gradient through it keeps the inputs, and what else the function
@@ -40,7 +48,7 @@ std::vector<Tensor> gradient(const Tensor &target, std::span<const Tensor> sourc
 /// values are the same, and so are random numbers, which follow from their seeds. A checkpoint may lie in another
 /// one. Results that do not depend on the inputs are what the function returned.
 std::vector<Tensor> checkpoint(const std::function<std::vector<Tensor>(std::span<const Tensor>)> &function,
-                               std::span<const Tensor> inputs, Place where = Place::current());
+                               Tensors inputs, Place where = Place::current());
 Tensor checkpoint(const std::function<Tensor(const Tensor &)> &function, const Tensor &input,
                   Place where = Place::current());
 

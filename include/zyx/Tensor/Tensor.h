@@ -8,13 +8,12 @@
 #include "zyx/Base/Shape.h"
 #include "zyx/Tensor/Context.h"
 #include "zyx/Tensor/Error.h"
+#include "zyx/Tensor/Options.h"
 
-#include <concepts>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
-#include <source_location>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace zyx {
@@ -23,10 +22,19 @@ namespace detail {
 struct Handle;
 } // namespace detail
 
-/// The place of a call in the user's program.
-using Place = std::source_location;
-/// Dimensions; negative ones count from the last.
-using Dims = std::vector<int64_t>;
+class Operand;
+class Index;
+struct Counted;
+struct Pooled;
+struct QR;
+struct Ranked;
+struct Unique;
+
+/// The place of a call behind elements in braces, where nothing in braces is taken for it.
+struct PlaceOfCall {
+  PlaceOfCall(Place where) : where(where) {}
+  Place where;
+};
 
 template <typename T>
 struct DTypeOf;
@@ -45,14 +53,6 @@ template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; 
 template <typename T>
 concept Element = requires { DTypeOf<T>::value; };
 
-/// Of one dimension: the elements from `start` up to but without `stop`, every `step`-th.
-/// Negative positions count from the end, and all are clamped to the extent, as in NumPy; a negative
-/// step goes backwards.
-struct Slice {
-  std::optional<int64_t> start = std::nullopt, stop = std::nullopt;
-  int64_t step = 1;
-};
-
 /// An immutable value that is computed when it is read: a node of its context's graph. Copies are
 /// cheap and share the value. Functions of tensors throw Error at the call where shapes or dtypes do
 /// not fit; failures of a device show where a value is read.
@@ -67,19 +67,39 @@ public:
   }
   /// Elements in row-major order, copied. They are data: programs with other elements are the same.
   template <Element T>
-    requires(!std::same_as<T, bool>)
   static Tensor from(std::span<const T> elements, Shape shape, Place where = Place::current()) {
     return fromBytes({DTypeOf<T>::value, std::move(shape)}, bytesOf(elements), where);
   }
   template <Element T>
-    requires(!std::same_as<T, bool>)
   static Tensor from(const std::vector<T> &elements, Shape shape, Place where = Place::current()) {
-    return from(std::span<const T>(elements), std::move(shape), where);
+    if constexpr (std::same_as<T, bool>) {
+      const std::vector<uint8_t> bytes(elements.begin(), elements.end());
+      return fromBytes({DType::Bool, std::move(shape)}, bytesOf(std::span<const uint8_t>(bytes)), where);
+    } else {
+      return from(std::span<const T>(elements), std::move(shape), where);
+    }
   }
   template <Element T>
-    requires(!std::same_as<T, bool>)
-  static Tensor from(std::initializer_list<T> elements, Place where = Place::current()) {
-    return from(std::span<const T>(elements.begin(), elements.size()), {int64_t(elements.size())}, where);
+  static Tensor from(std::initializer_list<T> elements, Shape shape, Place where = Place::current()) {
+    return from(std::span<const T>(elements.begin(), elements.size()), std::move(shape), where);
+  }
+  /// Of rank 1.
+  template <Element T>
+  static Tensor from(std::initializer_list<T> elements, PlaceOfCall at = Place::current()) {
+    return from(elements, {int64_t(elements.size())}, at.where);
+  }
+  /// A matrix by its rows, which are of one length.
+  template <Element T>
+  static Tensor from(std::initializer_list<std::initializer_list<T>> rows, Place where = Place::current()) {
+    std::vector<T> elements;
+    for (const std::initializer_list<T> &row : rows) {
+      if (row.size() != rows.begin()->size())
+        throw Error(Status::invalidArgument("from: rows of " + std::to_string(rows.begin()->size()) + " and of " +
+                                            std::to_string(row.size()) + " elements are no matrix"),
+                    where);
+      elements.insert(elements.end(), row.begin(), row.end());
+    }
+    return from(elements, {int64_t(rows.size()), rows.size() == 0 ? 0 : int64_t(rows.begin()->size())}, where);
   }
   /// Bytes of the elements in row-major order, little-endian.
   static Tensor fromBytes(TensorType type, std::span<const std::byte> bytes, Place where = Place::current());
@@ -98,12 +118,23 @@ public:
   /// start, start + step, ... below `stop` (above, where the step is negative).
   static Tensor arange(int64_t start, int64_t stop, int64_t step = 1, DType dtype = DType::I64,
                        Place where = Place::current());
+  /// 0, 1, ... below `stop`.
+  static Tensor arange(int64_t stop, DType dtype = DType::I64, Place where = Place::current()) {
+    return arange(0, stop, 1, dtype, where);
+  }
   /// 1 on the diagonal, 0 elsewhere.
   static Tensor eye(int64_t rows, DType dtype = DType::F32, Place where = Place::current());
 
-  explicit operator bool() const { return handle != nullptr; }
-  const TensorType &type() const;
-  const Shape &shape() const { return type().shape; }
+  /// Whether there is a tensor in this place.
+  bool isDefined() const { return handle != nullptr; }
+  /// The only element of a tensor of bools, so that `if (loss < 1)` means what it says: computed now. Throws where there
+  /// is no tensor, where it has not one element or another dtype, and in functions that a Jit or a loop captures, where
+  /// it depends on their arguments: where() chooses by data.
+  explicit operator bool() const;
+  const TensorType &type() const &;
+  TensorType type() && { return std::as_const(*this).type(); }
+  const Shape &shape() const & { return type().shape; }
+  Shape shape() && { return std::as_const(*this).shape(); }
   DType dtype() const { return type().dtype; }
   int64_t rank() const { return int64_t(shape().size()); }
   int64_t extent(int64_t dim, Place where = Place::current()) const;
@@ -126,15 +157,17 @@ public:
   /// The elements in row-major order; computes them where that was not done.
   std::vector<std::byte> bytes(Place where = Place::current()) const;
   template <Element T>
-    requires(!std::same_as<T, bool>)
   std::vector<T> to(Place where = Place::current()) const {
     expectDType(DTypeOf<T>::value, where);
     const std::vector<std::byte> raw = bytes(where);
-    std::vector<T> elements(raw.size() / sizeof(T));
-    // Of no elements there is no address.
-    if (!raw.empty())
-      std::memcpy(elements.data(), raw.data(), raw.size());
-    return elements;
+    if constexpr (std::same_as<T, bool>) {
+      std::vector<bool> elements;
+      for (std::byte element : raw)
+        elements.push_back(element != std::byte{0});
+      return elements;
+    } else {
+      return decoded<T>(raw);
+    }
   }
   /// The only element.
   template <Element T>
@@ -164,6 +197,9 @@ public:
   Tensor slice(std::vector<Slice> slices, Place where = Place::current()) const;
   /// The element of that position along a dimension, which goes.
   Tensor select(int64_t dim, int64_t position, Place where = Place::current()) const;
+  /// Of the first dimension: the element of a position, negative ones counting from the end; a Slice; or what integers
+  /// choose, as take() does.
+  Tensor operator[](const Index &index) const;
   /// `low` and `high` elements of `value` before and behind each dimension; negative ones remove.
   Tensor pad(Dims low, Dims high, double value = 0, Place where = Place::current()) const;
 
@@ -217,6 +253,78 @@ public:
   Tensor gelu(Place where = Place::current()) const;
   Tensor silu(Place where = Place::current()) const;
 
+  // Functions of other headers, which say what they do; Members.h has those above as functions.
+  // Activations.h
+  Tensor leakyRelu(double slope = 0.01, Place where = Place::current()) const;
+  Tensor elu(double alpha = 1, Place where = Place::current()) const;
+  Tensor celu(double alpha = 1, Place where = Place::current()) const;
+  Tensor selu(Place where = Place::current()) const;
+  Tensor geluTanh(Place where = Place::current()) const;
+  Tensor quickGelu(Place where = Place::current()) const;
+  Tensor softplus(double beta = 1, Place where = Place::current()) const;
+  Tensor mish(Place where = Place::current()) const;
+  Tensor hardSigmoid(Place where = Place::current()) const;
+  // Functions.h
+  Tensor any(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor all(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor logsumexp(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor norm(double p = 2, Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor stddev(Dims dims = {}, bool keep = false, double correction = 1, Place where = Place::current()) const;
+  Tensor clamp(Operand low, Operand high) const;
+  Tensor sign(Place where = Place::current()) const;
+  Tensor isNan(Place where = Place::current()) const;
+  Tensor isInf(Place where = Place::current()) const;
+  Tensor isFinite(Place where = Place::current()) const;
+  Tensor log10(Place where = Place::current()) const;
+  Tensor log1p(Place where = Place::current()) const;
+  Tensor expm1(Place where = Place::current()) const;
+  Tensor sinh(Place where = Place::current()) const;
+  Tensor cosh(Place where = Place::current()) const;
+  Tensor erfinv(Place where = Place::current()) const;
+  Tensor frac(Place where = Place::current()) const;
+  Tensor square(Place where = Place::current()) const;
+  Tensor deg2rad(Place where = Place::current()) const;
+  Tensor rad2deg(Place where = Place::current()) const;
+  Tensor bitcast(DType dtype, Place where = Place::current()) const;
+  // Indexing.h
+  Tensor tril(int64_t diagonal = 0, Place where = Place::current()) const;
+  Tensor triu(int64_t diagonal = 0, Place where = Place::current()) const;
+  Tensor narrow(int64_t dim, int64_t start, int64_t length, Place where = Place::current()) const;
+  Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Place where = Place::current()) const;
+  Tensor repeat(Dims counts, Place where = Place::current()) const;
+  Tensor repeatInterleave(int64_t count, int64_t dim, Place where = Place::current()) const;
+  Tensor padBorder(Dims low, Dims high, Border border, Place where = Place::current()) const;
+  std::vector<Tensor> splitSizes(Dims sizes, int64_t dim = 0, Place where = Place::current()) const;
+  std::vector<Tensor> split(int64_t size, int64_t dim = 0, Place where = Place::current()) const;
+  Tensor roll(Dims shifts, Dims dims, Place where = Place::current()) const;
+  // Selection.h
+  Counted nonzero(Place where = Place::current()) const;
+  Unique unique(Place where = Place::current()) const;
+  // Sorting.h
+  Tensor cumsum(int64_t dim, ScanOptions options = {}, Place where = Place::current()) const;
+  Tensor cumprod(int64_t dim, ScanOptions options = {}, Place where = Place::current()) const;
+  Tensor cummax(int64_t dim, ScanOptions options = {}, Place where = Place::current()) const;
+  Tensor cummin(int64_t dim, ScanOptions options = {}, Place where = Place::current()) const;
+  Tensor sort(int64_t dim = -1, bool descending = false, Place where = Place::current()) const;
+  Tensor argsort(int64_t dim = -1, bool descending = false, Place where = Place::current()) const;
+  Ranked topk(int64_t k, int64_t dim = -1, bool largest = true, Place where = Place::current()) const;
+  // Convolution.h
+  Tensor slidingWindows(Dims window, Dims stride = {}, Dims dilation = {}, Place where = Place::current()) const;
+  Tensor maxPool(Dims window, WindowOptions options = {}, Place where = Place::current()) const;
+  Pooled maxPoolWithPositions(Dims window, WindowOptions options = {}, Place where = Place::current()) const;
+  Tensor avgPool(Dims window, AverageOptions options = {}, Place where = Place::current()) const;
+  Tensor interpolate(Dims extents, Interpolation how = Interpolation::Nearest, Place where = Place::current()) const;
+  // Factorizations.h
+  Tensor cholesky(Place where = Place::current()) const;
+  QR qr(Place where = Place::current()) const;
+  // Creation.h
+  Tensor fullLike(double value, Place where = Place::current()) const;
+  Tensor zerosLike(Place where = Place::current()) const;
+  Tensor onesLike(Place where = Place::current()) const;
+  // This one.
+  Tensor pow(Operand exponent) const;
+  Tensor matmul(Operand other) const;
+
 private:
   friend class detail::State;
   friend class Tape;
@@ -225,11 +333,44 @@ private:
   static std::span<const std::byte> bytesOf(std::span<const T> elements) {
     return std::as_bytes(elements);
   }
+  template <typename T>
+  static std::vector<T> decoded(const std::vector<std::byte> &raw) {
+    std::vector<T> elements(raw.size() / sizeof(T));
+    // Of no elements there is no address.
+    if (!raw.empty())
+      std::memcpy(elements.data(), raw.data(), raw.size());
+    return elements;
+  }
   static Tensor constant(DType dtype, std::span<const std::byte> element, Place where);
   void expectDType(DType dtype, Place where) const;
   void expectSingle(Place where) const;
 
   std::shared_ptr<const detail::Handle> handle;
+};
+
+/// Several tensors, for the time of a call: those of a vector, an array or a span, or some in braces, `{a, b}`.
+class Tensors : public std::span<const Tensor> {
+public:
+  using span::span;
+  Tensors(std::span<const Tensor> tensors) : span(tensors) {}
+  Tensors(std::initializer_list<Tensor> tensors) : span(tensors.begin(), tensors.size()) {}
+};
+
+/// What operator[] takes, with the place of the call.
+class Index {
+public:
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Index(T position, Place where = Place::current()) : position(static_cast<int64_t>(position)), where(where) {}
+  Index(Slice slice, Place where = Place::current()) : slice(slice), where(where) {}
+  Index(Tensor positions, Place where = Place::current()) : positions(std::move(positions)), where(where) {}
+
+private:
+  friend class Tensor;
+  std::optional<int64_t> position;
+  std::optional<Slice> slice;
+  Tensor positions;
+  Place where;
 };
 
 /// A tensor, or a number that takes the dtype of the tensor beside it; with the place of the call.
@@ -269,6 +410,18 @@ Tensor operator|(Operand a, Operand b);
 Tensor operator^(Operand a, Operand b);
 Tensor operator<<(Operand a, Operand b);
 Tensor operator>>(Operand a, Operand b);
+// These put another value into a handle: copies of it do not see that. Of an i32 and an i64 it is an i64 afterwards, as
+// of any sum of both.
+Tensor &operator+=(Tensor &a, Operand b);
+Tensor &operator-=(Tensor &a, Operand b);
+Tensor &operator*=(Tensor &a, Operand b);
+Tensor &operator/=(Tensor &a, Operand b);
+Tensor &operator%=(Tensor &a, Operand b);
+Tensor &operator&=(Tensor &a, Operand b);
+Tensor &operator|=(Tensor &a, Operand b);
+Tensor &operator^=(Tensor &a, Operand b);
+Tensor &operator<<=(Tensor &a, Operand b);
+Tensor &operator>>=(Tensor &a, Operand b);
 // Comparisons have dtype bool.
 Tensor operator<(Operand a, Operand b);
 Tensor operator<=(Operand a, Operand b);
@@ -288,17 +441,14 @@ Tensor where(const Tensor &condition, Operand a, Operand b);
 /// of fewer than 32 bits become such of 32 bits.
 Tensor matmul(Operand a, Operand b);
 /// Along a dimension, one behind the other.
-Tensor concat(std::span<const Tensor> parts, int64_t dim = 0, Place where = Place::current());
+Tensor concat(Tensors parts, int64_t dim = 0, Place where = Place::current());
 /// The elements of x at these positions along a dimension; 0 where a position is none.
 Tensor take(const Tensor &x, const Tensor &positions, int64_t dim = 0, Place where = Place::current());
 /// 1 at the position, of `classes`, in a new last dimension; all 0 where the position is none of them.
 Tensor oneHot(const Tensor &positions, int64_t classes, DType dtype = DType::F32, Place where = Place::current());
-/// The mean over rows of log(sum(exp(logits))) - logits[target]; logits [rows, classes], targets [rows]. A
-/// target that is no class gives 0 and counts in the mean.
-Tensor crossEntropy(const Tensor &logits, const Tensor &targets, Place where = Place::current());
 
 /// Computes the values of all of them in one program.
-void realize(std::span<const Tensor> tensors, Place where = Place::current());
+void realize(Tensors tensors, Place where = Place::current());
 
 } // namespace zyx
 

@@ -121,6 +121,104 @@ TEST_P(TrainingTest, RefusesAnotherState) {
   EXPECT_EQ(bytesOf(training), before);
 }
 
+/// Steps by a program of Dropouts and BatchNorms are those that are built anew, bit by bit.
+TEST_P(TrainingTest, CapturedStepsAreThoseThatAreBuilt) {
+  const Network built{nn::Draws(1)}, captured{nn::Draws(1)};
+  nn::Training first(built, optim::adamW()), second(captured, optim::adamW());
+  const optim::TrainStep step(second.optimizer(), [&](std::span<const Tensor> batch) {
+    const Tensor y = captured(batch[0]);
+    return std::vector{(y * y).mean()};
+  });
+  for (int i = 0; i < 4; ++i) {
+    const Tensor y = built(batch(i)), loss = (y * y).mean();
+    first.minimize(loss);
+    EXPECT_NEAR(step({batch(i)})[0].item<float>(), loss.item<float>(), 1e-5) << i;
+  }
+  EXPECT_EQ(step.numCaptures(), 1u);
+  const NamedTensors expected = first.state();
+  for (const auto &[name, tensor] : second.state())
+    if (isFloat(tensor.dtype()))
+      test::expectNear(floats(tensor.cast(DType::F32)), test::wide(floats(expected.at(name).cast(DType::F32))), 1e-4);
+    else
+      EXPECT_EQ(tensor.bytes(), expected.at(name).bytes()) << name;
+  EXPECT_NE(floats(*captured.norm.runningMean), std::vector<float>(8, 0));
+}
+
+/// What the program draws goes on from a file.
+TEST_P(TrainingTest, CapturedStepsGoOnFromAFile) {
+  const Result<TempFolder> folder = TempFolder::create();
+  ASSERT_TRUE(folder.isOk());
+  const std::string path = folder->file("steps.safetensors");
+  struct Run {
+    explicit Run(uint64_t seed) : network(nn::Draws(seed)), training(network, optim::adamW()) {}
+    Network network;
+    nn::Training training;
+    optim::TrainStep step{training.optimizer(), [this](std::span<const Tensor> batch) {
+                            const Tensor y = network(batch[0]);
+                            return std::vector{(y * y).mean()};
+                          }};
+  };
+  Run whole(1);
+  for (int i = 0; i < 5; ++i) {
+    whole.step({batch(i)});
+    if (i == 2)
+      whole.training.save(path);
+  }
+  Run rest(2);
+  rest.step({batch(0)});
+  rest.training.load(path);
+  for (int i = 3; i < 5; ++i)
+    rest.step({batch(i)});
+  EXPECT_EQ(bytesOf(rest.training), bytesOf(whole.training));
+}
+
+TEST_P(TrainingTest, AJitOfANormalizationKeepsItsMoments) {
+  nn::BatchNorm norm(4), eager(4);
+  const Jit jit([&](std::span<const Tensor> x) { return std::vector{norm(x[0])}; });
+  for (int i = 0; i < 3; ++i)
+    test::expectNear(floats(jit({batch(i)})[0]), test::wide(floats(eager(batch(i)))), 1e-5);
+  test::expectNear(floats(*norm.runningMean), test::wide(floats(*eager.runningMean)));
+  test::expectNear(floats(*norm.runningVar), test::wide(floats(*eager.runningVar)));
+  // The mode is one of the facts that a program depends on.
+  norm.eval();
+  eager.eval();
+  test::expectNear(floats(jit({batch(5)})[0]), test::wide(floats(eager(batch(5)))), 1e-5);
+  EXPECT_EQ(jit.numCaptures(), 2u);
+  norm.train();
+  jit({batch(6)});
+  EXPECT_EQ(jit.numCaptures(), 2u);
+  EXPECT_EQ(norm.state().size(), 4u);
+}
+
+/// A step for one task leaves the parameters of another one as they are, as in PyTorch.
+TEST_P(TrainingTest, ParametersThatALossDoesNotReadStay) {
+  const nn::Linear used(4, 2, nn::Draws(1)), other(4, 2, nn::Draws(2));
+  Parameters all = used.parameters();
+  for (NamedParameter named : other.parameters())
+    all.push_back({"other." + named.name, named.parameter});
+  optim::Optimizer optimizer(all, optim::adamW({.learningRate = 0.1, .weightDecay = 0.5}));
+  const std::vector<float> before = floats(*other.weight), trained = floats(*used.weight);
+  optimizer.minimize(used(batch(0)).square().sum());
+  const optim::TrainStep step(optimizer, [&](std::span<const Tensor> x) { return std::vector{used(x[0]).square().sum()}; },
+                              {.gradients = [](std::span<const Tensor> g) { return optim::clipByGlobalNorm(g, 1).gradients; },
+                               .givesUp = true});
+  step({batch(1)});
+  step({batch(2)});
+  EXPECT_EQ(floats(*other.weight), before);
+  EXPECT_NE(floats(*used.weight), trained);
+  EXPECT_EQ(floats(optimizer.state().at("other.weight.m")), std::vector<float>(8, 0));
+  EXPECT_THAT(refusal([&] { optimizer.minimize(batch(0).square().sum()); }),
+              HasSubstr("optimizer: the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
+                        "ones, or was computed before"));
+}
+
+TEST_P(TrainingTest, OptimizersOfAModelComputeItsBuffers) {
+  nn::BatchNorm norm(4);
+  optim::Optimizer optimizer(norm, optim::sgd());
+  optimizer.minimize(norm(batch(0)).square().sum());
+  EXPECT_TRUE(norm.runningMean->isRealized());
+}
+
 TEST_P(TrainingTest, GeneratorsHaveNames) {
   struct Twice : nn::Module {
     Twice() {

@@ -44,7 +44,7 @@ struct Problem {
     for (size_t i = 0; i < parameters.size(); ++i) {
       const Tensor &w = *parameters[i].parameter;
       const Tensor part = (scaleOf(i) / 2 * pow(w - goalOf(i), 2) + 0.1 * w.sin()).sum();
-      total = total ? total + part : part;
+      total = total.isDefined() ? total + part : part;
     }
     return total;
   }

@@ -39,7 +39,7 @@ TEST_P(CornersTest, WhatIsMadeAgainHasItsHistory) {
   // A constant had nothing to forget.
   const Tensor one = Tensor::ones({1});
   one.realize();
-  EXPECT_THAT(floats(gradient(one, std::vector{x})[0]), ElementsAre(0));
+  EXPECT_THAT(floats(gradient(one, {x}, {.allowUnused = true})[0]), ElementsAre(0));
 }
 
 TEST_P(CornersTest, TapesKeepWhatIsMadeAgain) {
@@ -240,8 +240,8 @@ TEST_P(CornersTest, CrossEntropyIsItsFormula) {
   const Tensor x = Tensor::from(logits, {3, 3}), rows = Tensor::from({2, 0, 1});
   EXPECT_NEAR(crossEntropy(x, rows).item<float>(), expected, 1e-6);
   EXPECT_NEAR(crossEntropy(x.cast(DType::F16), rows).cast(DType::F32).item<float>(), expected, 1e-3);
-  // What is no class gives 0 and counts.
-  EXPECT_NEAR(crossEntropy(x, Tensor::from({2, 3, -1})).item<float>(), -std::log(std::exp(3.0) / (std::exp(1.0) + std::exp(2.0) + std::exp(3.0))) / 3, 1e-6);
+  // What is no class is a mistake.
+  EXPECT_TRUE(std::isnan(crossEntropy(x, Tensor::from({2, 3, -1})).item<float>()));
   // f16 logits of which each row's loss is rounded but not added up in f16.
   const Tensor many = Tensor::zeros({4096, 2}, DType::F16);
   EXPECT_NEAR(crossEntropy(many, Tensor::zeros({4096}, DType::U8)).cast(DType::F32).item<float>(), std::log(2.0), 3e-4);

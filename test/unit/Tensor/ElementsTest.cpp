@@ -70,7 +70,7 @@ TEST_P(ElementsTest, TheInverseOfErf) {
   const Tensor x = doubles({5});
   expectGradients([](const Inputs &in) { return erfinv(in[0]); }, {x});
   expectGradients([](const Inputs &in) { return gradient(erfinv(in[0]).sum(), in)[0]; }, {x}, 1e-4);
-  EXPECT_THAT(gradient(erfinv(Tensor::from({0.0, 1.0}).detach()).sum(), Inputs{Tensor::from({0.0})}).size(), 1u);
+  EXPECT_THAT(gradient(erfinv(Tensor::from({0.0, 1.0})).sum(), {Tensor::from({0.0})}, {.allowUnused = true}).size(), 1u);
 }
 
 TEST_P(ElementsTest, Arithmetic) {

@@ -40,7 +40,31 @@ TEST_P(LossesTest, OfProbabilities) {
               ElementsAre(0, FloatNear(0, 1e-6), FloatNear(0.75f * std::log(3.f), 1e-6)));
   const Tensor logits = Tensor::from({1.f, 2.f, 3.f, 0.f, 0.f, 5.f}).reshape({2, 3}), rows = Tensor::from({2, 0});
   EXPECT_FLOAT_EQ(nllLoss(logits.logSoftmax(1), rows).item<float>(), crossEntropy(logits, rows).item<float>());
-  EXPECT_THAT(floats(nllLoss(logits, Tensor::from({1, -1}), Reduction::None)), ElementsAre(-2, 0));
+  EXPECT_THAT(floats(nllLoss(logits, Tensor::from({1, -1}), Reduction::None)), ElementsAre(-2, testing::IsNan()));
+}
+
+/// As PyTorch: rows of -100, or of what is said, count for nothing.
+TEST_P(LossesTest, IgnoredTargetsDoNotCount) {
+  const Tensor logits = doubles({4, 3}), one = logits[1].unsqueeze(0);
+  const Tensor targets = Tensor::from({-100, 2, -100, -100});
+  const double alone = crossEntropy(one, Tensor::from({2})).item<double>();
+  EXPECT_NEAR(crossEntropy(logits, targets).item<double>(), alone, 1e-12);
+  EXPECT_NEAR(nllLoss(logits.logSoftmax(1), targets).item<double>(), alone, 1e-12);
+  EXPECT_NEAR(crossEntropy(logits, targets, {.reduction = Reduction::Sum}).item<double>(), alone, 1e-12);
+  EXPECT_THAT(crossEntropy(logits, targets, {.reduction = Reduction::None}).to<double>(),
+              ElementsAre(0, DoubleNear(alone, 1e-12), 0, 0));
+  EXPECT_NEAR(crossEntropy(logits, Tensor::from({0, 2, 0, 0}), {.ignoreIndex = 0}).item<double>(), alone, 1e-12);
+  const Tensor bytes = Tensor::from({uint8_t(255), uint8_t(2), uint8_t(255), uint8_t(255)});
+  EXPECT_NEAR(crossEntropy(logits, bytes, {.ignoreIndex = 255}).item<double>(), alone, 1e-12);
+  // Others that are no class are mistakes.
+  for (const int wrong : {-1, 3, 100})
+    EXPECT_TRUE(std::isnan(crossEntropy(logits, Tensor::from({0, wrong, 1, 2})).item<double>())) << wrong;
+  EXPECT_TRUE(std::isnan(crossEntropy(logits, bytes).item<double>()));
+  EXPECT_TRUE(std::isnan(crossEntropy(logits, Tensor::from({-100, -100, -100, -100})).item<double>()));
+  expectGradients([&](const std::vector<Tensor> &in) { return crossEntropy(in[0], targets); }, {logits});
+  const std::vector<double> g = gradient(crossEntropy(logits, targets), {logits})[0].to<double>();
+  for (size_t i = 0; i < g.size(); ++i)
+    EXPECT_EQ(g[i] != 0, i / 3 == 1) << i;
 }
 
 TEST_P(LossesTest, OfProbabilitiesThemselves) {

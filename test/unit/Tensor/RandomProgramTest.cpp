@@ -204,7 +204,7 @@ private:
       return keep(t.slice(slices), x.isExact);
     }
     case 3: {
-      Dims low(t.rank(), 0), high(t.rank(), 0);
+      Dims low = Dims::repeated(t.rank(), 0), high = low;
       low[dim] = draw(3) - (t.extent(dim) > 1);
       high[dim] = draw(3);
       return keep(t.pad(low, high, isFloat(t.dtype()) ? 0.25 : -1), x.isExact);
@@ -259,14 +259,14 @@ private:
     bool isExact = true;
     for (const Value &value : results)
       if (isFloat(value.tensor.dtype())) {
-        total = total ? total + value.tensor.sum() : value.tensor.sum();
+        total = total.isDefined() ? total + value.tensor.sum() : value.tensor.sum();
         isExact &= value.isExact;
       }
     std::vector<Tensor> leaves;
     for (const Value &value : values)
       if (leaves.size() < 2 && isFloat(value.tensor.dtype()))
         leaves.push_back(value.tensor);
-    if (!total || leaves.empty())
+    if (!total.isDefined() || leaves.empty())
       return;
     for (const Tensor &tensor : gradient(total, leaves))
       results.push_back({tensor, isExact});

@@ -132,20 +132,5 @@ TEST_P(RandomTest, Refusals) {
   EXPECT_THAT(refusal([&] { multinomial(seed, x, 3); }), HasSubstr("multinomial: 3 positions of 2"));
 }
 
-TEST_P(RandomTest, CapturedFunctionsDrawNoSeeds) {
-  Generator seeds(1);
-  auto draw = [&](std::span<const Tensor>) { return std::vector{uniform(seeds.next(), {2})}; };
-  const char *reason = "Generator: a seed that is drawn by a captured function would be the same one each time; take it as "
-                       "an argument";
-  const Jit jit(draw);
-  EXPECT_THAT(refusal([&] { jit(std::vector<Tensor>{}); }), HasSubstr(reason));
-  EXPECT_THAT(refusal([&] {
-                loop(2, std::vector{Tensor::ones({2})}, [&](const Tensor &, std::span<const Tensor> now) { return draw(now); });
-              }),
-              HasSubstr(reason));
-  // A function that failed is no longer captured.
-  EXPECT_NE(seeds.next().item<uint64_t>(), seeds.next().item<uint64_t>());
-}
-
 INSTANTIATE_TEST_SUITE_P(Devices, RandomTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
