@@ -28,8 +28,9 @@ namespace {
 
 // The byte form of an entry:
 //   magic, u32 version, XXH3-128 of all that follows,
-//   key, tools with a u64 count before them, u64 kernels, remarks, artifact.
-constexpr Envelope envelope{"\x7fZYXKEEP", 1, Envelope::Checksum::Bits128};
+//   key, tools with a u64 count before them, u64 kernels, remarks, u8 whether there are keys of kernels, these with a
+//   u64 count before them, or else the artifact.
+constexpr Envelope envelope{"\x7fZYXKEEP", 2, Envelope::Checksum::Bits128};
 
 constexpr const char *suffix = ".zyxc";
 /// What writeFileAtomically leaves behind where a process ends in the middle.
@@ -53,7 +54,14 @@ std::vector<std::byte> CacheEntry::serialize() const {
   }
   checked.u64(numKernels);
   checked.string(remarks);
-  checked.blob(artifact);
+  checked.u8(kernels.has_value());
+  if (kernels) {
+    checked.u64(kernels->size());
+    for (const std::string &kernel : *kernels)
+      checked.string(kernel);
+  } else {
+    checked.blob(artifact);
+  }
   return envelope.seal(checked.view());
 }
 
@@ -81,11 +89,17 @@ Result<CacheEntry> CacheEntry::deserialize(std::span<const std::byte> bytes) {
   }
   entry.numKernels = from.u64("kernels");
   entry.remarks = from.string("remarks");
-  std::span<const std::byte> blob = from.blob("artifact");
+  const bool isList = from.u8("kind") != 0;
+  if (isList)
+    for (std::string &kernel : entry.kernels.emplace(from.count("keys of kernels", 8)))
+      kernel = from.string("key of a kernel");
+  std::span<const std::byte> blob = isList ? std::span<const std::byte>() : from.blob("artifact");
   if (!from.status())
     return corrupt(from.status().message());
   if (from.remaining() != 0)
     return corrupt(std::to_string(from.remaining()) + " bytes follow it");
+  if (isList)
+    return entry;
   ZYX_RETURN_IF_ERROR(artifact::Artifact::deserialize(blob, "cache entry").status());
   entry.artifact.assign(blob.begin(), blob.end());
   return entry;

@@ -415,6 +415,33 @@ Result<std::string> Session::tuneKernels(const graph::Graph &graph, const Compil
   return tuner.remarks;
 }
 
+Result<std::vector<std::string>> Session::tunableKernels(const graph::Graph &graph, const CompileOptions &options,
+                                                         const Observers &told) {
+  const std::string key = "kernels of " + programKey(graph, options);
+  if (const auto known = kernelsOf.find(key); known != kernelsOf.end())
+    return known->second;
+  const std::string entryKey = cache ? toolchainKey(options.target) + key : "";
+  std::optional<CacheEntry> entry = cache ? cache->find(entryKey) : std::nullopt;
+  if (!entry || !entry->kernels) {
+    ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
+    CompileOptions listing = options;
+    listing.listChoices = Tuner::mostChoices;
+    ZYX_ASSIGN_OR_RETURN(const Compiled listed, opened->compile(graph, listing, told));
+    std::map<std::string, unsigned> counts;
+    for (const KernelChoice &choice : listed.choices)
+      ++counts[choice.key];
+    entry = {entryKey, loadedTools(), 0, "", std::vector<std::string>(), {}};
+    for (const auto &[kernel, count] : counts)
+      if (count > 1)
+        entry->kernels->push_back(kernel);
+    // What is not kept is listed again by the next process.
+    if (cache)
+      if (const Status kept = cache->insert(*entry); !kept)
+        ZYX_DEBUG(Cache, "not kept: " + kept.message());
+  }
+  return kernelsOf[key] = std::move(*entry->kernels);
+}
+
 Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
                                   const std::shared_ptr<runtime::Device> &on, const Observers *told) {
   const Observers &watching = told ? *told : observers;
@@ -424,11 +451,21 @@ Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
     std::lock_guard lock(tuning);
     TuningTable &table = tableOf(*on, options);
     remarks = table.remark();
-    if (tunes && options.stopAfter.empty()) {
-      ZYX_ASSIGN_OR_RETURN(std::string measured, tuneKernels(graph, options, on, table, watching));
-      remarks += measured;
+    const bool measures = tunes && options.stopAfter.empty();
+    if (measures || !table.choices().empty()) {
+      ZYX_ASSIGN_OR_RETURN(const std::vector<std::string> kernels, tunableKernels(graph, options, watching));
+      if (measures && std::ranges::any_of(kernels, [&](const std::string &kernel) {
+            return !table.choices().contains(kernel) && !notMeasured.contains({&table, kernel});
+          })) {
+        ZYX_ASSIGN_OR_RETURN(std::string measured, tuneKernels(graph, options, on, table, watching));
+        remarks += measured;
+        for (const std::string &kernel : kernels)
+          if (!table.choices().contains(kernel))
+            notMeasured.emplace(&table, kernel);
+      }
+      // No others, so that the program stays the same when those are measured.
+      options.measured = table.text(kernels);
     }
-    options.measured = table.text();
   }
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrKeep(graph, options, watching));
   compiled.remarks = remarks + compiled.remarks;
@@ -532,7 +569,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
     key = toolchainKey(options.target) + programKey;
     std::optional<CacheEntry> entry = cache->find(key);
     ZYX_DEBUG(Cache, (entry ? "hit: " : "miss: ") + cache->path(key));
-    if (entry) {
+    if (entry && !entry->kernels) {
       noteHit(graph, options);
       Compiled kept;
       kept.output = std::move(entry->artifact);
@@ -552,7 +589,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
   if (cache) {
     begin = Clock::now();
     Status kept = cache->insert(
-        {key, loadedTools(), compiled.numKernels, compiled.remarks, compiled.output});
+        {key, loadedTools(), compiled.numKernels, compiled.remarks, std::nullopt, compiled.output});
     ZYX_DEBUG(Cache, (kept ? "kept: " + cache->path(key) : "not kept: " + kept.message()));
     if (!kept)
       compiled.remarks += "not kept in the cache: " + kept.message() + "\n";

@@ -9,6 +9,8 @@
 #include "zyx/Base/Hash.h"
 #include "zyx/Session/Cache.h"
 
+#include <set>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -58,13 +60,21 @@ TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder
 }
 
 std::string TuningTable::path() const {
-  return folder ? *folder + "/" + hashBytes(std::string_view(place.target + "\n" + place.device)).toHex() + suffix : "";
+  return folder ? *folder + "/" + hashBytes(std::string_view(place.target + "\n" + place.device + "\n" + place.toolchain)).toHex() + suffix : "";
 }
 
 std::string TuningTable::text() const {
   std::string lines;
   for (const auto &[key, choice] : kept)
     lines += key + " " + choice.text + "\n";
+  return lines;
+}
+
+std::string TuningTable::text(std::span<const std::string> kernels) const {
+  std::string lines;
+  for (const std::string &key : std::set(kernels.begin(), kernels.end()))
+    if (const auto choice = kept.find(key); choice != kept.end())
+      lines += key + " " + choice->second.text + "\n";
   return lines;
 }
 

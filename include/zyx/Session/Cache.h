@@ -31,12 +31,14 @@ struct CacheEntry {
   std::vector<Tool> tools;
   size_t numKernels = 0;
   std::string remarks;
+  /// The keys of the program's kernels that have several schedules, in an entry that has nothing else.
+  std::optional<std::vector<std::string>> kernels = std::nullopt;
   std::vector<std::byte> artifact;
   bool operator==(const CacheEntry &) const = default;
 
   /// The versioned, checksummed byte form.
   std::vector<std::byte> serialize() const;
-  /// Refuses what is cut, corrupt, of another version, or holds no artifact that verifies.
+  /// Refuses what is cut, corrupt, of another version, or holds neither an artifact that verifies nor a list of kernels.
   static Result<CacheEntry> deserialize(std::span<const std::byte> bytes);
 };
 

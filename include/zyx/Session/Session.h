@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -160,6 +161,9 @@ private:
                                  const std::string &programKey, const Observers &told);
   Result<Compiler *> compiler();
   TuningTable &tableOf(const runtime::Device &device, const CompileOptions &options);
+  /// The keys of a program's kernels that have several schedules. Nothing is compiled where they were listed before.
+  Result<std::vector<std::string>> tunableKernels(const graph::Graph &graph, const CompileOptions &options,
+                                                  const Observers &told);
   Result<std::string> tuneKernels(const graph::Graph &graph, const CompileOptions &options,
                                   const std::shared_ptr<runtime::Device> &on, TuningTable &table,
                                   const Observers &told);
@@ -178,6 +182,9 @@ private:
   bool tunes;
   /// By target, instruction set and device.
   std::map<std::string, TuningTable> tables;
+  /// By program: the kernels of each that has several schedules. And by table those of which no choice could be measured.
+  std::map<std::string, std::vector<std::string>> kernelsOf;
+  std::set<std::pair<const TuningTable *, std::string>> notMeasured;
   struct KeptArtifact {
     Compiled compiled;
     uint64_t lastUse = 0;

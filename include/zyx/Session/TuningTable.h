@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace zyx::session {
@@ -46,6 +47,8 @@ public:
   const MeasuredChoices &choices() const { return kept; }
   /// A line for each, as CompileOptions::measured has them.
   std::string text() const;
+  /// The same of these kernels alone.
+  std::string text(std::span<const std::string> kernels) const;
   /// Why what the folder has is ignored; empty where it is not.
   const std::string &remark() const { return whyIgnored; }
   /// Adds choices, to what other processes have added meanwhile, too. On a failure they are this process's alone.

@@ -38,7 +38,7 @@ std::vector<std::byte> artifactOf(size_t size, int value) {
 }
 
 CacheEntry entryOf(const std::string &key, size_t size = 100, int value = 7) {
-  return {key, {}, 3, "a remark\n", artifactOf(size, value)};
+  return {key, {}, 3, "a remark\n", std::nullopt, artifactOf(size, value)};
 }
 
 size_t countFiles(const std::string &folder) {

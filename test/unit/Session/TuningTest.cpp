@@ -59,6 +59,8 @@ TEST_F(TuningTableTest, KeepsChoicesForALaterProcess) {
   const TuningTable later(folder, here);
   EXPECT_EQ(later.choices(), one("key", "a choice"));
   EXPECT_EQ(later.text(), "key a choice\n");
+  EXPECT_EQ(later.text(std::vector<std::string>{"key", "none", "key"}), "key a choice\n");
+  EXPECT_EQ(later.text(std::vector<std::string>{"none"}), "");
   // Without a folder they are this process's.
   TuningTable own(std::nullopt, here);
   ASSERT_TRUE(own.add(one("key", "a choice")).isOk());
@@ -93,7 +95,12 @@ TEST_F(TuningTableTest, WhatIsDamagedForeignOrStaleIsIgnoredAndSaysWhy) {
     EXPECT_THAT(damaged.remark(), HasSubstr("is ")) << at;
   }
   writeBytes(table.path(), whole);
-  const TuningTable stale(folder, {here.target, here.device, "another compiler"});
+  // Each compiler has a file of its own; that of another one may be there under the name.
+  const TuningTable::Place other{here.target, here.device, "another compiler"};
+  ASSERT_NE(TuningTable(folder, other).path(), table.path());
+  EXPECT_EQ(TuningTable(folder, other).remark(), "");
+  fs::copy_file(table.path(), TuningTable(folder, other).path());
+  const TuningTable stale(folder, other);
   EXPECT_TRUE(stale.choices().empty());
   EXPECT_THAT(stale.remark(), HasSubstr("was made with another compiler"));
   // A file of another device's, under the name of this one's.
@@ -107,6 +114,7 @@ TEST_F(TuningTableTest, WhatIsDamagedForeignOrStaleIsIgnoredAndSaysWhy) {
   TuningTable again(folder, {here.target, here.device, "another compiler"});
   ASSERT_TRUE(again.add(one("key", "another choice")).isOk());
   EXPECT_EQ(TuningTable(folder, {here.target, here.device, "another compiler"}).text(), "key another choice\n");
+  EXPECT_EQ(TuningTable(folder, here).text(), "key a choice\n");
 }
 
 TEST_F(TuningTableTest, IsOfLimitedSize) {
@@ -256,6 +264,50 @@ TEST_F(TuningTest, MeasuresAProductAndKeepsTheBestForLaterSessions) {
   executable = later.prepare(product(96, 128, 81), "cpu");
   ASSERT_TRUE(executable.isOk());
   EXPECT_THAT((*executable)->remarks, Not(HasSubstr("measured")));
+}
+
+TEST_F(TuningTest, WhatIsMeasuredMakesNoOtherProgramAnew) {
+  const auto stagesOf = [&](Session &session, int64_t m) {
+    auto compiled = session.compile(product(m, 128, 80), {}, *session.device("cpu"));
+    EXPECT_TRUE(compiled.isOk()) << compiled.status().toString();
+    std::vector<std::string> names;
+    for (const Stage &stage : compiled->stages)
+      names.push_back(stage.name);
+    return names;
+  };
+  const auto compilesIn = [&](int64_t m, bool tune) {
+    Session session(options(tune));
+    return stagesOf(session, m) != std::vector<std::string>{"cache"};
+  };
+  // Two programs, of which one is measured; then a third one.
+  EXPECT_TRUE(compilesIn(96, false));
+  EXPECT_TRUE(compilesIn(97, true));
+  EXPECT_FALSE(compilesIn(96, false));
+  EXPECT_TRUE(compilesIn(98, true));
+  EXPECT_FALSE(compilesIn(96, false));
+  EXPECT_FALSE(compilesIn(97, false));
+  EXPECT_FALSE(compilesIn(97, true));
+  // It is that program's own choices that make it anew.
+  EXPECT_TRUE(compilesIn(96, true));
+  EXPECT_FALSE(compilesIn(96, false));
+}
+
+TEST_F(TuningTest, AHitOpensNoCompiler) {
+  const auto product96 = product(96, 128, 80);
+  {
+    Session session(options(/*tune=*/true));
+    ASSERT_TRUE(session.prepare(product96, "cpu").isOk());
+  }
+  // One that is that compiler by its identity, and cannot be opened.
+  const std::string closed = temporary.file("closed.so"), whole = readBytes(ZYX_TEST_COMPILER);
+  writeBytes(closed, whole.substr(0, whole.size() / 2));
+  setenv("ZYX_COMPILER", closed.c_str(), 1);
+  if (fileIdentity(closed) != fileIdentity(ZYX_TEST_COMPILER))
+    GTEST_SKIP() << "the compiler has no build id in its first half";
+  Session session(options(/*tune=*/true));
+  auto executable = session.prepare(product96, "cpu");
+  ASSERT_TRUE(executable.isOk()) << executable.status().toString();
+  expectRight(**executable, 96, 128, 80);
 }
 
 TEST_F(TuningTest, ADamagedTableIsIgnoredWithARemark) {
