@@ -230,6 +230,9 @@ Status get(ByteReader &from, std::optional<BufferRef> &ref) {
 void putAction(ByteWriter &to, const Loop &loop) {
   to.u8(static_cast<uint8_t>(Tag::Loop));
   to.u32(loop.body);
+  to.u64(loop.bodies.size());
+  for (uint32_t body : loop.bodies)
+    to.u32(body);
   to.i64(loop.trips);
   put(to, loop.count);
   put(to, loop.index);
@@ -272,6 +275,9 @@ Status getAction(ByteReader &from, Fill &fill) {
 
 Status getAction(ByteReader &from, Loop &loop) {
   loop.body = from.u32("loop body");
+  loop.bodies.resize(from.count("loop bodies", 4));
+  for (uint32_t &body : loop.bodies)
+    body = from.u32("loop body");
   loop.trips = from.i64("trips");
   ZYX_RETURN_IF_ERROR(get(from, loop.count));
   return get(from, loop.index);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Artifact/Commands.h"
 
 #include <set>
 #include <string_view>
@@ -169,6 +170,13 @@ private:
   Status check(const std::string &where, const Loop &loop) const {
     if (loop.trips < 0)
       return bad(where, "runs its body " + std::to_string(loop.trips) + " times");
+    if (loop.bodies.size() > maxLoopBodies)
+      return bad(where, "has " + number(loop.bodies.size()) + " bodies; " + number(maxLoopBodies) + " are the most");
+    uint64_t size = 0;
+    for (uint32_t body : loop.bodies)
+      size += body;
+    if (!loop.bodies.empty() && size != loop.body)
+      return bad(where, "has " + number(loop.body) + " commands, and its bodies " + number(size));
     if (loop.count)
       ZYX_RETURN_IF_ERROR(range(where, *loop.count, sizeof(int64_t)));
     if (loop.index)
@@ -182,38 +190,48 @@ private:
       return bad("the init", "has " + number(artifact.numInitCommands) + " of " +
                                  number(artifact.commands.size()) + " commands");
     const size_t none = artifact.commands.size();
-    /// The command of each loop that is open, and the first command behind its body.
-    std::vector<std::pair<size_t, size_t>> open;
-    std::vector<size_t> loopOf;
+    /// The loops that are open: where their bodies end, and which of these command i stands in.
+    struct Open {
+      std::vector<size_t> ends;
+      size_t body = 0;
+      size_t scope = 0;
+    };
+    std::vector<Open> open;
+    /// Of each command a number of the body that it stands in.
+    std::vector<size_t> scopes;
+    size_t numScopes = 0;
     for (size_t i = 0; i < artifact.commands.size(); ++i) {
-      while (!open.empty() && open.back().second == i)
-        open.pop_back();
+      while (!open.empty() && open.back().ends[open.back().body] == i) {
+        open.back().scope = ++numScopes;
+        if (++open.back().body == open.back().ends.size())
+          open.pop_back();
+      }
       const std::string where = "command " + number(i);
       const Command &command = artifact.commands[i];
       isInit = i < artifact.numInitCommands;
       if (i == artifact.numInitCommands && !open.empty())
         return bad(where, "is in a loop of which a part is of the init");
-      loopOf.push_back(open.empty() ? none : open.back().first);
+      scopes.push_back(open.empty() ? 0 : open.back().scope);
       for (uint32_t earlier : command.wait) {
         if (earlier >= i)
           return bad(where, "waits for command " + number(earlier) + ", which is not earlier");
         if (earlier < artifact.numInitCommands && !isInit)
           return bad(where, "waits for command " + number(earlier) + ", which is of the init");
-        if (loopOf[earlier] != loopOf[i])
-          return bad(where, "waits for command " + number(earlier) + ", which is in another loop");
+        if (scopes[earlier] != scopes[i])
+          return bad(where, "waits for command " + number(earlier) + ", which is in another loop or body");
       }
       ZYX_RETURN_IF_ERROR(
           std::visit([&](const auto &action) { return check(where, action); }, command.action));
       const auto *loop = std::get_if<Loop>(&command.action);
       if (!loop)
         continue;
-      const size_t end = open.empty() ? none : open.back().second;
+      const size_t end = open.empty() ? none : open.back().ends[open.back().body];
       if (loop->body > end - i - 1)
         return bad(where, "loops over " + number(loop->body) + " of the " + number(end - i - 1) +
                               " commands behind it");
       if (open.size() == maxLoopDepth)
         return bad(where, "is a loop inside of " + number(maxLoopDepth) + " others");
-      open.emplace_back(i, i + 1 + loop->body);
+      open.push_back({endsOfBodies(*loop, i), 0, ++numScopes});
     }
     return Status::ok();
   }

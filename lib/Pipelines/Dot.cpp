@@ -277,7 +277,8 @@ private:
     if (loop.getIndex())
       writes.push_back(loop.getIndex());
     drawCommand(cast<plan::CommandOpInterface>(loop.getOperation()), reads, writes);
-    drawCommands(loop.getBody().front());
+    for (Region &body : loop.getBodies())
+      drawCommands(body.front());
     drawing.endFrame();
   }
 

@@ -22,8 +22,10 @@ struct CommandStep {
   uint64_t size = 0;
   uint64_t pattern = 0;
   uint8_t patternSize = 1;
-  // Loop: the steps [this + 1, end) are its body; the slots of its count, then of its index.
+  // Loop: the steps [this + 1, end) are its bodies, which end where `ends` says; the slots of its count, then of its
+  // index.
   size_t end = 0;
+  std::vector<size_t> ends;
   int64_t trips = 0;
   bool hasCount = false, hasIndex = false;
 
@@ -40,6 +42,7 @@ struct CommandStep {
     } else if (const auto *loop = std::get_if<artifact::Loop>(&command.action)) {
       kind = Loop;
       end = number + 1 + loop->body;
+      ends = artifact::endsOfBodies(*loop, number);
       trips = loop->trips;
       hasCount = loop->count.has_value();
       hasIndex = loop->index.has_value();

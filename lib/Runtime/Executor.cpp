@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Executor.h"
 
+#include "zyx/Artifact/Commands.h"
 #include "zyx/Base/Debug.h"
 
 #include <algorithm>
@@ -410,9 +411,14 @@ Status Executor::run() {
 static std::vector<uint64_t> passesOf(std::span<const artifact::Command> commands) {
   std::vector<uint64_t> passes(commands.size(), 1);
   for (size_t i = 0; i < commands.size(); ++i)
-    if (const auto *loop = std::get_if<artifact::Loop>(&commands[i].action))
-      for (size_t inside = i + 1; inside <= i + loop->body; ++inside)
-        passes[inside] *= loop->count ? 0 : static_cast<uint64_t>(std::max<int64_t>(loop->trips, 0));
+    if (const auto *loop = std::get_if<artifact::Loop>(&commands[i].action)) {
+      const std::vector<size_t> ends = artifact::endsOfBodies(*loop, i);
+      const uint64_t trips = loop->count ? 0 : static_cast<uint64_t>(std::max<int64_t>(loop->trips, 0));
+      // The first bodies run once more where trips are no multiple.
+      for (size_t body = 0, inside = i + 1; body < ends.size(); ++body)
+        for (; inside < ends[body]; ++inside)
+          passes[inside] *= (trips + ends.size() - 1 - body) / ends.size();
+    }
   return passes;
 }
 

@@ -20,7 +20,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 9;
+inline constexpr uint32_t formatVersion = 10;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -98,7 +98,7 @@ struct Kernel {
   /// For messages and profiles.
   std::string name;
   SourceLocation location;
-  /// How many of the buffers, the last ones, a launch writes; the others it only reads. No buffer
+  /// How many of the buffers, the last ones, a launch writes, a part of them or all; the others it only reads. No buffer
   /// that is only read is among them.
   uint32_t numWritten = 0;
   /// What a call takes of its thread's stack for private memory, in bytes; frames come on top. On a GPU
@@ -164,15 +164,20 @@ struct Loop {
   std::optional<BufferRef> count;
   /// An i64 to which the number of the pass, from 0, is written before each.
   std::optional<BufferRef> index;
+  /// Where the body is several, one behind the other, that passes run in turns: how many commands each has. Of n
+  /// bodies, pass i runs number i mod n.
+  std::vector<uint32_t> bodies = {};
   bool operator==(const Loop &) const = default;
 };
+/// Bodies of a loop, at most.
+inline constexpr size_t maxLoopBodies = 64;
 /// Loops in loops, at most; deeper ones are refused.
 inline constexpr int maxLoopDepth = 64;
 
 struct Command {
   std::variant<Launch, Copy, Fill, Loop> action;
   /// Indices of earlier commands that must be complete before this one starts; inside of a loop
-  /// they are commands of the same pass, and a loop counts as one command. Running the commands in
+  /// they are commands of the same body, and a loop counts as one command. Running the commands in
   /// their order, one at a time, always satisfies them.
   std::vector<uint32_t> wait;
   bool operator==(const Command &) const = default;

@@ -8,6 +8,9 @@
 #include "zyx/Artifact/Artifact.h"
 
 #include <concepts>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace zyx::artifact {
 
@@ -29,6 +32,22 @@ void forEachRef(C &command, F &&visit) {
   } else {
     visit(std::get<Fill>(command.action).destination);
   }
+}
+
+/// Where the bodies of a loop end, which is command `number`; the first one begins behind it.
+inline std::vector<size_t> endsOfBodies(const Loop &loop, size_t number) {
+  if (loop.bodies.empty())
+    return {number + 1 + loop.body};
+  std::vector<size_t> ends;
+  for (size_t end = number + 1; uint32_t body : loop.bodies)
+    ends.push_back(end += body);
+  return ends;
+}
+
+/// The commands [begin, end) of the body that a pass runs.
+inline std::pair<size_t, size_t> bodyOf(std::span<const size_t> ends, size_t number, int64_t pass) {
+  const size_t body = static_cast<uint64_t>(pass) % ends.size();
+  return {body == 0 ? number + 1 : ends[body - 1], ends[body]};
 }
 
 } // namespace zyx::artifact

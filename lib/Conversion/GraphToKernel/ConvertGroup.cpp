@@ -9,6 +9,7 @@
 #include "SplitViews.h"
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -399,14 +400,48 @@ ConvertedGroup Emitter::emit(StringRef name) {
   return result;
 }
 
-FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder, const Workgroups &machine) {
+/// What a group touches of its buffers, where it reads some of them at places that are data.
+static uint64_t countBytes(GroupOp group) {
+  // What a view of a group shows may be more than any memory has.
+  auto bytesOf = [](Value value) {
+    const Result<int64_t> bytes = byteSize(*toPlainType(value.getType()));
+    return static_cast<uint64_t>(bytes ? *bytes : maxTensorBytes);
+  };
+  uint64_t bytes = 0;
+  bool isLess = false;
+  for (Value argument : group.getBlock().getArguments()) {
+    uint64_t gathered = 0;
+    bool isGathered = true;
+    SmallVector<Value> work{argument};
+    while (!work.empty())
+      for (OpOperand &use : work.pop_back_val().getUses())
+        if (auto gather = dyn_cast<GatherOp>(use.getOwner()); gather && use.getOperandNumber() == 0)
+          gathered += bytesOf(gather.getResult());
+        else if (isView(use.getOwner()) && use.getOperandNumber() == 0)
+          work.push_back(use.getOwner()->getResult(0));
+        else
+          isGathered = false;
+    const uint64_t all = bytesOf(argument);
+    isGathered &= gathered < all;
+    isLess |= isGathered;
+    bytes += isGathered ? gathered : all;
+  }
+  for (Value result : group.getResults())
+    bytes += bytesOf(result);
+  return isLess ? std::max<uint64_t>(bytes, 1) : 0;
+}
+
+FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder, const Workgroups &machine,
+                                       bool isUpdate) {
   if (Operation *op = findOrderOp(group))
-    return convertOrderGroup(group, op, name, builder, machine);
+    return convertOrderGroup(group, op, name, builder, machine, isUpdate);
   OwningOpRef<GroupOp> copy;
   std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy);
   if (!axes)
     return failure();
-  return Emitter(copy ? *copy : group, *axes, builder).emit(name);
+  ConvertedGroup converted = Emitter(copy ? *copy : group, *axes, builder).emit(name);
+  converted.bytes = countBytes(group);
+  return converted;
 }
 
 } // namespace zyx

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 
+#include "CarriedValues.h"
 #include "Elements.h"
+#include "OrderKernels.h"
 
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
@@ -41,9 +43,14 @@ private:
   LogicalResult planBlock(Block &block);
   LogicalResult launch(GroupOp group);
   LogicalResult repeat(LoopOp loop);
-  LogicalResult planBody(LoopOp loop, ArrayRef<Value> carried);
+  LogicalResult planBody(LoopOp loop, int64_t number, ArrayRef<SmallVector<Value>> cells);
+  FailureOr<ConvertedGroup> convert(GroupOp group, bool isUpdate);
+  bool isStored(ConstantOp constant) const;
+  Value getBuffer(Value value) { return buffers.lookup(reuse.getRoot(value)); }
   Value createAlloc(Location loc, Type tensor);
   void createCopy(Location loc, Value from, Value to);
+  void put(Location loc, Value value, Value to);
+  void createFill(Location loc, DenseElementsAttr splat, Value to);
   Value createConstant(Location loc, DenseElementsAttr value);
   plan::BufferType getBufferType(Type tensor);
 
@@ -53,6 +60,9 @@ private:
   OpBuilder builder;
   SmallVector<ParameterOp> parameters;
   DenseMap<Value, Value> buffers;
+  lowering::MemoryReuse reuse;
+  /// By group, and whether it updates: a loop of several bodies launches its kernels in each.
+  std::map<std::pair<Operation *, bool>, ConvertedGroup> converted;
   unsigned numKernels = 0;
 };
 
@@ -66,13 +76,6 @@ struct ConvertGraphToKernelPass
 } // namespace
 
 static bool isAlias(Operation *op) { return isa_and_nonnull<ReshapeOp>(op); }
-
-/// The value whose bytes a chain of reshapes shows.
-static Value getRoot(Value value) {
-  while (isAlias(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
 
 /// Puts what computes outside of groups into groups of one op.
 LogicalResult Planner::wrapOps(Block &outer) {
@@ -99,6 +102,7 @@ LogicalResult Planner::wrapOps(Block &outer) {
     builder.setInsertionPointToEnd(&block);
     YieldOp::create(builder, op.getLoc(), op.getResults());
   }
+  reuse.delayUpdates(outer);
   return success();
 }
 
@@ -159,18 +163,34 @@ plan::FuncOp Planner::createFunction() {
   return function;
 }
 
+void Planner::createFill(Location loc, DenseElementsAttr splat, Value to) {
+  TypedAttr element = lowering::getSplatElement(splat);
+  APInt bits = isa<FloatAttr>(element) ? cast<FloatAttr>(element).getValue().bitcastToAPInt()
+                                       : cast<IntegerAttr>(element).getValue();
+  plan::FillOp::create(builder, loc, plan::EventType::get(builder.getContext()), to,
+                       builder.getI64IntegerAttr(bits.getZExtValue()), ValueRange());
+}
+
+/// Writes a value to a buffer, unless it lies there.
+void Planner::put(Location loc, Value value, Value to) {
+  Value root = reuse.getRoot(value), from = buffers.lookup(root);
+  if (from == to)
+    return;
+  auto constant = root.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return createCopy(loc, from, to);
+  if (constant.getValue().isSplat())
+    return createFill(loc, constant.getValue(), to);
+  createCopy(loc, from ? from : createConstant(loc, constant.getValue()), to);
+}
+
 Value Planner::createConstant(Location loc, DenseElementsAttr value) {
   plan::BufferType type = getBufferType(value.getType());
   uint64_t size = type.getByteSize();
   if (size > plan::maxConstantBytes) {
     // Only a repeated element is allowed to be this large.
-    TypedAttr element = lowering::getSplatElement(value);
-    APInt bits = isa<FloatAttr>(element) ? cast<FloatAttr>(element).getValue().bitcastToAPInt()
-                                         : cast<IntegerAttr>(element).getValue();
-    Type event = plan::EventType::get(builder.getContext());
     Value buffer = plan::AllocOp::create(builder, loc, type);
-    plan::FillOp::create(builder, loc, event, buffer,
-                         builder.getI64IntegerAttr(bits.getZExtValue()), ValueRange());
+    createFill(loc, value, buffer);
     return buffer;
   }
   SmallVector<int8_t> bytes;
@@ -188,21 +208,39 @@ Value Planner::createConstant(Location loc, DenseElementsAttr value) {
   return plan::ConstantOp::create(builder, loc, type, builder.getDenseI8ArrayAttr(bytes));
 }
 
-LogicalResult Planner::launch(GroupOp group) {
-  OpBuilder::InsertionGuard guard(builder);
+FailureOr<ConvertedGroup> Planner::convert(GroupOp group, bool isUpdate) {
+  if (auto known = converted.find({group, isUpdate}); known != converted.end())
+    return known->second;
   std::string name = (entry.getName() + "_" + Twine(numKernels++)).str();
   OpBuilder kernelBuilder(entry);
-  FailureOr<ConvertedGroup> converted = convertGroup(group, name, kernelBuilder, machine);
-  if (failed(converted))
+  FailureOr<ConvertedGroup> made = convertGroup(group, name, kernelBuilder, machine, isUpdate);
+  if (failed(made))
     return failure();
-  symbols.insert(converted->kernel);
+  symbols.insert(made->kernel);
   // What is said of a group before has its place, and no name yet.
   remark::passed(group.getLoc(), remark::RemarkOpts::name("Kernel").category("zyx-kernel").function(entry.getName()))
-      << (converted->kernel.getName() + " is the kernel of the group that ends here").str();
+      << (made->kernel.getName() + " is the kernel of the group that ends here").str();
+  return converted.try_emplace({group, isUpdate}, std::move(*made)).first->second;
+}
+
+LogicalResult Planner::launch(GroupOp group) {
+  OpBuilder::InsertionGuard guard(builder);
+  // A scatter whose operand nobody reads any more updates it.
+  Value taken = reuse.findTaken(group.getResult(0));
+  bool isUpdate = false;
+  if (taken) {
+    Value memory = buffers.lookup(taken);
+    isUpdate = buffers.try_emplace(group.getResult(0), memory).first->second == memory;
+  }
+  FailureOr<ConvertedGroup> made = convert(group, isUpdate);
+  if (failed(made))
+    return failure();
+  OpOperand *updated = isUpdate ? lowering::findUpdated(group) : nullptr;
   SmallVector<Value> ins, outs;
-  for (Value input : group.getInputs())
-    ins.push_back(buffers.lookup(getRoot(input)));
-  for (DenseElementsAttr constant : converted->constants)
+  for (OpOperand &input : group->getOpOperands())
+    if (&input != updated)
+      ins.push_back(getBuffer(input.get()));
+  for (DenseElementsAttr constant : made->constants)
     ins.push_back(createConstant(group.getLoc(), constant));
   for (Value output : group.getResults()) {
     Value &buffer = buffers[output];
@@ -210,13 +248,13 @@ LogicalResult Planner::launch(GroupOp group) {
       buffer = createAlloc(group.getLoc(), output.getType());
     outs.push_back(buffer);
   }
-  for (const zyx::TensorType &scratch : converted->scratch)
+  for (const zyx::TensorType &scratch : made->scratch)
     outs.push_back(plan::AllocOp::create(builder, group.getLoc(),
                                          plan::BufferType::get(builder.getContext(), scratch)));
   plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
-                         FlatSymbolRefAttr::get(converted->kernel.getSymNameAttr()), ins, outs,
-                         builder.getDenseI64ArrayAttr({}),
-                         builder.getI64IntegerAttr(converted->flops), ValueRange());
+                         FlatSymbolRefAttr::get(made->kernel.getSymNameAttr()), ins, outs,
+                         builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(made->flops), ValueRange(),
+                         isUpdate ? builder.getUnitAttr() : UnitAttr(), builder.getI64IntegerAttr(made->bytes));
   return success();
 }
 
@@ -229,80 +267,128 @@ void Planner::createCopy(Location loc, Value from, Value to) {
                        ValueRange());
 }
 
-/// A loop of the host. What it carries lies in the buffers of its results; what the body hands on as it is
-/// stays where it was. A body that hands on everything is no loop, only an order.
+static int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+/// A loop of the host. What it carries moves from buffer to buffer, in such a way that it ends in those of the results.
+/// What the body hands on as it is stays where it was; a body that hands on everything is no loop, only an order.
 LogicalResult Planner::repeat(LoopOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = loop.getLoc();
-  Block &block = loop.getBlock();
-  SmallVector<Value> carried;
-  bool isLoop = false;
-  for (auto [result, initial, argument, next] :
-       llvm::zip_equal(loop.getResults(), loop.getInitial(),
-                       block.getArguments().slice(1, loop.getInitial().size()),
-                       block.getTerminator()->getOperands())) {
-    Value &buffer = buffers[result];
-    isLoop |= next != argument;
-    Value first = buffers.lookup(getRoot(initial));
-    if (!buffer && next == argument) {
-      carried.push_back(buffer = first);
-      continue;
-    }
-    if (!buffer)
-      buffer = createAlloc(loc, result.getType());
-    carried.push_back(buffer);
-    createCopy(loc, first, buffer);
-  }
-  if (!isLoop)
+  const lowering::CarriedValues &carried = reuse.get(loop);
+  if (carried.chains.empty())
     return success();
-  SmallVector<Value> inside = carried;
-  for (Value invariant : loop.getInvariants())
-    inside.push_back(buffers.lookup(getRoot(invariant)));
-  for (auto [argument, buffer] : llvm::zip_equal(block.getArguments().drop_front(), inside))
-    buffers[argument] = buffer;
+  const int64_t trips = loop.getTripsAttr() ? loop.getTripsAttr().getInt() : 0;
+  SmallVector<SmallVector<Value>> cells;
+  for (const lowering::Chain &chain : carried.chains) {
+    const int64_t size = chain.cells();
+    SmallVector<Value> &own = cells.emplace_back(size);
+    for (auto [k, position] : llvm::enumerate(chain.positions)) {
+      Value result = loop.getResult(position);
+      if (Value taken = reuse.findTaken(result); taken && !buffers.lookup(result))
+        buffers[result] = buffers.lookup(taken);
+      Value &buffer = buffers[result];
+      if (!buffer)
+        buffer = createAlloc(loc, result.getType());
+      own[modulo(static_cast<int64_t>(k) - trips, size)] = buffer;
+    }
+    if (Value free = !own[0] ? reuse.findFree(loop, chain.positions.front()) : Value())
+      own[0] = buffers.lookup(free);
+    for (Value &cell : own)
+      if (!cell)
+        cell = createAlloc(loc, loop.getResult(chain.positions.front()).getType());
+  }
+  for (auto [chain, own] : llvm::zip_equal(carried.chains, cells))
+    for (auto [k, position] : llvm::enumerate(chain.positions))
+      put(loc, loop.getInitial()[position], own[k]);
+
+  Block &block = loop.getBlock();
   Value index, count;
   if (!block.getArgument(0).use_empty())
     index = buffers[block.getArgument(0)] = createAlloc(loc, block.getArgument(0).getType());
   if (loop.getCount())
-    count = buffers.lookup(getRoot(loop.getCount()));
+    count = getBuffer(loop.getCount());
+  for (auto [i, outside] : llvm::enumerate(llvm::concat<Value>(loop.getInitial(), loop.getInvariants())))
+    buffers[block.getArgument(i + 1)] = getBuffer(outside);
 
-  auto repeated =
-      plan::LoopOp::create(builder, loc, plan::EventType::get(builder.getContext()),
-                           loop.getTripsAttr(), count, index, ValueRange());
-  Block &body = repeated.getBody().emplaceBlock();
-  builder.setInsertionPointToEnd(&body);
-  if (failed(planBody(loop, carried)))
-    return failure();
-  plan::ReturnOp::create(builder, loc);
+  const int64_t numBodies = std::min(carried.numBodies, std::max<int64_t>(trips, 1));
+  auto repeated = plan::LoopOp::create(builder, loc, plan::EventType::get(builder.getContext()), loop.getTripsAttr(),
+                                       count, index, ValueRange(), static_cast<unsigned>(numBodies));
+  for (int64_t number = 0; number < numBodies; ++number) {
+    builder.setInsertionPointToEnd(&repeated.getBodies()[number].emplaceBlock());
+    if (failed(planBody(loop, number, cells)))
+      return failure();
+    plan::ReturnOp::create(builder, loc);
+  }
+  // Where values only change places, all is done by where they begin and end.
+  if (llvm::all_of(repeated.getBodies(), [](Region &body) { return body.getOps<plan::CommandOpInterface>().empty(); }))
+    repeated.erase();
   return success();
 }
 
-/// The body, and what it yields into the buffers of what is carried.
-LogicalResult Planner::planBody(LoopOp loop, ArrayRef<Value> carried) {
-  if (failed(planBlock(loop.getBlock())))
-    return failure();
-  Operation *yield = loop.getBlock().getTerminator();
+/// What the passes of that number do, of those that differ in where what they carry lies.
+LogicalResult Planner::planBody(LoopOp loop, int64_t number, ArrayRef<SmallVector<Value>> cells) {
+  Block &block = loop.getBlock();
   SmallVector<std::pair<Value, Value>> copies;
-  for (auto [value, buffer] : llvm::zip_equal(yield->getOperands(), carried)) {
-    Value from = buffers.lookup(getRoot(value));
-    if (from == buffer)
+  for (auto [chain, own] : llvm::zip_equal(reuse.get(loop).chains, cells)) {
+    for (auto [k, position] : llvm::enumerate(chain.positions))
+      buffers[block.getArgument(position + 1)] = own[modulo(static_cast<int64_t>(k) - number, chain.cells())];
+    Value target = own[modulo(-number - 1, chain.cells())];
+    if (!chain.isMade) {
+      if (chain.source)
+        copies.push_back({chain.source, target});
       continue;
-    // Another carried value might be overwritten before it is read.
-    if (llvm::is_contained(carried, from)) {
-      Value kept = createAlloc(loop.getLoc(), value.getType());
-      createCopy(loop.getLoc(), from, kept);
-      from = kept;
     }
-    copies.push_back({from, buffer});
+    buffers[chain.source] = target;
+    if (Value first = reuse.getFirst(chain.source); isa_and_nonnull<GroupOp, LoopOp>(first.getDefiningOp()))
+      buffers[first] = target;
   }
-  for (auto [from, to] : copies)
-    createCopy(loop.getLoc(), from, to);
+  if (failed(planBlock(block)))
+    return failure();
+  // What is copied might be overwritten before it is read.
+  SmallVector<Value> kept(copies.size());
+  for (auto [i, copy] : llvm::enumerate(copies)) {
+    Value from = buffers.lookup(copy.first), to = copy.second;
+    if (!from || from == to || llvm::none_of(copies, [&](const auto &other) { return other.second == from; }))
+      continue;
+    kept[i] = createAlloc(loop.getLoc(), copy.first.getType());
+    createCopy(loop.getLoc(), from, kept[i]);
+  }
+  for (auto [i, copy] : llvm::enumerate(copies))
+    if (kept[i])
+      createCopy(loop.getLoc(), kept[i], copy.second);
+    else
+      put(loop.getLoc(), copy.first, copy.second);
+  // The next body makes them in other buffers.
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      buffers.erase(result);
   return success();
+}
+
+/// Whether a constant needs a buffer of its own: not for those to whom it is only written, as that with which a loop
+/// begins.
+bool Planner::isStored(ConstantOp constant) const {
+  if (!constant.getValue().isSplat())
+    return true;
+  SmallVector<Value> work{constant.getResult()};
+  while (!work.empty())
+    for (OpOperand &use : work.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      auto loop = dyn_cast<LoopOp>(user);
+      const unsigned begin = loop && loop.getCount() ? 1 : 0, number = use.getOperandNumber() - begin;
+      const bool isWritten = loop && use.getOperandNumber() >= begin && number < loop.getInitial().size() &&
+                             !reuse.isHandedOn(loop, number);
+      if (isa<ReshapeOp>(user))
+        work.push_back(user->getResult(0));
+      else if (!isWritten && !user->hasTrait<OpTrait::IsTerminator>())
+        return true;
+    }
+  return false;
 }
 
 LogicalResult Planner::planBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (auto constant = dyn_cast<ConstantOp>(op))
+    if (auto constant = dyn_cast<ConstantOp>(op); constant && isStored(constant))
       buffers[constant.getResult()] = createConstant(op.getLoc(), constant.getValue());
     else if (auto group = dyn_cast<GroupOp>(op); group && failed(launch(group)))
       return failure();
@@ -323,15 +409,17 @@ LogicalResult Planner::plan() {
   Operation *terminator = block.getTerminator();
   // A result of a group or of a loop is written where the caller wants it.
   for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
-    if (Value root = getRoot(value); isa_and_nonnull<GroupOp, LoopOp>(root.getDefiningOp()))
-      buffers.try_emplace(root, output);
+    if (Value root = reuse.getRoot(value); isa_and_nonnull<GroupOp, LoopOp>(root.getDefiningOp())) {
+      const bool isFirst = buffers.try_emplace(root, output).second;
+      if (Value first = reuse.getFirst(root); isFirst && isa_and_nonnull<GroupOp, LoopOp>(first.getDefiningOp()))
+        buffers.try_emplace(first, output);
+    }
 
   builder.setInsertionPointToEnd(&body);
   if (failed(planBlock(block)))
     return failure();
   for (auto [value, output] : llvm::zip_equal(terminator->getOperands(), outputs))
-    if (Value buffer = buffers.lookup(getRoot(value)); buffer != output)
-      createCopy(terminator->getLoc(), buffer, output);
+    put(terminator->getLoc(), value, output);
   plan::ReturnOp::create(builder, terminator->getLoc());
   entry.erase();
   return success();

@@ -6,6 +6,8 @@
 
 #include "GroupKernel.h"
 
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+
 using namespace mlir;
 using namespace zyx::graph::ir;
 
@@ -218,9 +220,10 @@ LogicalResult OrderEmitter::check() {
   return success();
 }
 
-FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name) {
+FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name, bool isUpdate) {
   if (failed(check()))
     return failure();
+  this->isUpdate = isUpdate;
   ConvertedGroup result;
   int64_t numElements = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
   auto sort = dyn_cast<SortOp>(op);
@@ -245,8 +248,17 @@ FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name) {
   }
   builder.setInsertionPointToEnd(&made.getBody().front());
   kernel::ReturnOp::create(builder, loc);
-  for (Value operand : op->getOperands())
+  for (Value operand : isUpdate ? op->getOperands().drop_front() : op->getOperands())
     result.flops += cast<RankedTensorType>(operand.getType()).getNumElements();
+  if (isUpdate) {
+    auto scatter = cast<ScatterOp>(op);
+    const TensorType updates = *toPlainType(scatter.getUpdates().getType());
+    // They are read and written, and for all kinds but one the elements that they meet are read.
+    result.bytes = (scatter.getKind() == ScatterKind::Set ? 2 : 3) * static_cast<uint64_t>(*byteSize(updates)) +
+                   static_cast<uint64_t>(*byteSize(*toPlainType(scatter.getIndices().getType())));
+    if (failed(made.eraseArgument(findUpdated(group)->getOperandNumber())))
+      return op->emitOpError("reads what it updates");
+  }
   explain(name);
   return result;
 }

@@ -42,7 +42,8 @@ public:
       : op(op), axes(group), builder(builder), loc(op->getLoc()), group(group) {}
   virtual ~OrderEmitter() = default;
 
-  mlir::FailureOr<ConvertedGroup> emit(llvm::StringRef name);
+  /// With `isUpdate`, what is scattered into is the result's buffer, of which nothing else is written.
+  mlir::FailureOr<ConvertedGroup> emit(llvm::StringRef name, bool isUpdate);
 
 protected:
   virtual void emitScan(graph::ir::ScanOp scan) = 0;
@@ -127,6 +128,7 @@ protected:
   kernel::FuncOp made;
   mlir::Value out;
   Values scratch;
+  bool isUpdate = false;
 
 private:
   mlir::LogicalResult check();
@@ -154,7 +156,8 @@ inline bool sortsUnsigned(graph::ir::SortOp sort) {
 
 /// Whose rows workgroups of the machine walk; null where single programs do that better.
 std::unique_ptr<OrderEmitter> createWorkgroupOrder(graph::ir::GroupOp group, mlir::Operation *op,
-                                                   mlir::OpBuilder &builder, const Workgroups &machine);
+                                                   mlir::OpBuilder &builder, const Workgroups &machine,
+                                                   bool isUpdate);
 
 } // namespace zyx::lowering
 

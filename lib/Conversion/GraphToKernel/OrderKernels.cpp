@@ -23,11 +23,34 @@ Operation *findOrderOp(GroupOp group) {
   return nullptr;
 }
 
+/// The argument of its group that a value shows from its first to its last byte.
+static BlockArgument getShown(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  return dyn_cast<BlockArgument>(value);
+}
+
+OpOperand *findUpdated(GroupOp group) {
+  auto scatter = dyn_cast_or_null<ScatterOp>(findOrderOp(group));
+  if (!scatter)
+    return nullptr;
+  BlockArgument argument = getShown(scatter.getX());
+  // Reshapes that nobody else reads lead from the argument to the scatter.
+  for (Value value = argument; value != scatter.getX(); value = value.getUsers().begin()->getResult(0))
+    if (!value || !value.hasOneUse())
+      return nullptr;
+  if (!argument || !scatter.getX().hasOneUse())
+    return nullptr;
+  OpOperand &operand = group->getOpOperand(argument.getArgNumber());
+  return llvm::count(group.getInputs(), operand.get()) == 1 ? &operand : nullptr;
+}
+
 namespace {
 
 class ProgramOrder : public OrderEmitter {
 public:
-  using OrderEmitter::OrderEmitter;
+  ProgramOrder(GroupOp group, Operation *op, OpBuilder &builder, const Workgroups &machine)
+      : OrderEmitter(group, op, builder), isLockstep(machine.threads != 0) {}
 
 private:
   void emitScan(ScanOp scan) override;
@@ -35,6 +58,9 @@ private:
   void emitScatter(ScatterOp scatter) override;
   SmallVector<TensorType> getScratch(SortOp sort) override;
   void explain(StringRef name) override;
+
+  /// Whether programs are threads of which some run in lockstep.
+  const bool isLockstep;
 };
 
 } // namespace
@@ -125,19 +151,24 @@ void ProgramOrder::emitSort(SortOp sort) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
-/// A program copies some columns of one outer row and applies all updates to them in their order.
+/// A program copies some columns of one outer row, unless they are there, and applies all updates to them in their
+/// order.
 void ProgramOrder::emitScatter(ScatterOp scatter) {
   Rows rows(getShape(scatter.getX()), scatter.getDim());
   ArrayRef<int64_t> indexShape = getShape(scatter.getIndices());
   Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(), indexShape.size());
-  Operand x = getOperand(scatter.getX(), rows.shape());
   Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
   Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
-  Values at = openGrid({rows.outer, rows.inner}, {1, std::min(rows.inner, scatterColumns)});
-  Value one = index(1), end = smaller(add(at[1], index(scatterColumns)), index(rows.inner));
-  loop(index(0), index(rows.extent), one, [&](Value j) {
-    loop(at[1], end, one, [&](Value i) { store(load(x, {at[0], j, i}), out, linear(rows, at[0], j, i)); });
-  });
+  // Few updates: neighbouring threads write neighbouring elements.
+  const int64_t columns = isUpdate && isLockstep ? 1 : scatterColumns;
+  Values at = openGrid({rows.outer, rows.inner}, {1, std::min(rows.inner, columns)});
+  Value one = index(1), end = smaller(add(at[1], index(columns)), index(rows.inner));
+  if (!isUpdate) {
+    Operand x = getOperand(scatter.getX(), rows.shape());
+    loop(index(0), index(rows.extent), one, [&](Value j) {
+      loop(at[1], end, one, [&](Value i) { store(load(x, {at[0], j, i}), out, linear(rows, at[0], j, i)); });
+    });
+  }
   loop(index(0), index(updateRows.extent), one, [&](Value u) {
     Value chosen = getPlace(scatter, load(indices, {u}));
     Value limit = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(rows.extent));
@@ -155,11 +186,11 @@ void ProgramOrder::explain(StringRef name) {
 }
 
 FailureOr<ConvertedGroup> convertOrderGroup(GroupOp group, Operation *op, StringRef name, OpBuilder &builder,
-                                            const Workgroups &machine) {
-  std::unique_ptr<OrderEmitter> emitter = createWorkgroupOrder(group, op, builder, machine);
+                                            const Workgroups &machine, bool isUpdate) {
+  std::unique_ptr<OrderEmitter> emitter = createWorkgroupOrder(group, op, builder, machine, isUpdate);
   if (!emitter)
-    emitter = std::make_unique<ProgramOrder>(group, op, builder);
-  return emitter->emit(name);
+    emitter = std::make_unique<ProgramOrder>(group, op, builder, machine);
+  return emitter->emit(name, isUpdate);
 }
 
 } // namespace zyx::lowering

@@ -80,7 +80,7 @@ public:
       : OrderEmitter(group, op, builder), machine(machine) {}
 
   /// Whether there is a row, or rows are few, for which that is better.
-  static bool isFor(Operation *op, const Workgroups &machine);
+  static bool isFor(Operation *op, const Workgroups &machine, bool isUpdate);
 
 private:
   void emitScan(ScanOp scan) override;
@@ -432,7 +432,6 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
   Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(), static_cast<int64_t>(getShape(scatter.getIndices()).size()));
   ScatterShape shape(rows, machine.threads);
   constexpr int64_t looks = ScatterShape::looks;
-  Operand x = getOperand(scatter.getX(), rows.shape());
   Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
   Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
   Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, shape.rows, shape.columns}, ScatterShape::threads);
@@ -443,10 +442,13 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
   Value zero = index(0), one = index(1), numUpdates = index(updateRows.extent);
   Value isColumn = isLess(column, index(rows.inner)), none = word(-1);
 
-  when(isColumn, [&] {
-    loop(add(at[1], turn), end, index(shape.turns),
-         [&](Value j) { store(load(x, {at[0], j, column}), out, linear(rows, at[0], j, column)); });
-  });
+  if (!isUpdate) {
+    Operand x = getOperand(scatter.getX(), rows.shape());
+    when(isColumn, [&] {
+      loop(add(at[1], turn), end, index(shape.turns),
+           [&](Value j) { store(load(x, {at[0], j, column}), out, linear(rows, at[0], j, column)); });
+    });
+  }
   loop(zero, numUpdates, index(threads * looks), [&](Value begin) {
     for (int64_t look = 0; look < looks; ++look) {
       Value slot = add(thread, index(look * threads)), u = add(begin, slot);
@@ -488,12 +490,15 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
 // Which rows
 //===----------------------------------------------------------------------===//
 
-bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine) {
+bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine, bool isUpdate) {
   if (machine.threads == 0 || machine.warpSize == 1 || machine.sharedBytes < leastShared)
     return false;
   if (auto scatter = dyn_cast<ScatterOp>(op)) {
     Rows rows(getShape(scatter.getX()), scatter.getDim());
     const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
+    // Where the other rows stay as they are, a workgroup has nothing to do for most of them.
+    if (isUpdate && numUpdates < machine.warpSize)
+      return false;
     // Of many outer rows each is short, or all have their threads.
     return rows.extent <= std::numeric_limits<int32_t>::max() && rows.extent + numUpdates >= 2 * machine.warpSize &&
            rows.outer * divideCeil(rows.inner, 64) < machine.threads / 4 && numUpdates != 0;
@@ -513,8 +518,9 @@ void WorkgroupOrder::explain(StringRef name) {
       << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(threads) + " threads").str();
 }
 
-std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op, OpBuilder &builder, const Workgroups &machine) {
-  if (!WorkgroupOrder::isFor(op, machine))
+std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op, OpBuilder &builder,
+                                                   const Workgroups &machine, bool isUpdate) {
+  if (!WorkgroupOrder::isFor(op, machine, isUpdate))
     return nullptr;
   return std::make_unique<WorkgroupOrder>(group, op, builder, machine);
 }

@@ -80,9 +80,16 @@ private:
       loop.index = refTo(op.getIndex());
     const size_t at = result.commands.size();
     ZYX_RETURN_IF_ERROR(addCommand(op, loop));
-    ZYX_RETURN_IF_ERROR(addBlock(op.getBody().front()));
-    std::get<artifact::Loop>(result.commands[at].action).body =
-        static_cast<uint32_t>(result.commands.size() - at - 1);
+    std::vector<uint32_t> bodies;
+    for (Region &body : op.getBodies()) {
+      const size_t begin = result.commands.size();
+      ZYX_RETURN_IF_ERROR(addBlock(body.front()));
+      bodies.push_back(static_cast<uint32_t>(result.commands.size() - begin));
+    }
+    auto &made = std::get<artifact::Loop>(result.commands[at].action);
+    made.body = static_cast<uint32_t>(result.commands.size() - at - 1);
+    if (bodies.size() > 1)
+      made.bodies = std::move(bodies);
     return Status::ok();
   }
 
@@ -153,6 +160,8 @@ private:
       launch.buffers.push_back(refTo(buffer));
       launch.bytes += sizeOf(buffer);
     }
+    if (op.getBytes() != 0)
+      launch.bytes = op.getBytes();
     launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
     launch.flops = op.getFlops();
     launch.kernel = addKernel(kernel, launch, op.getOuts().size());

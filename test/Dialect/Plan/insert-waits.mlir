@@ -60,6 +60,26 @@ plan.func @slices(%y: !plan.buffer<i32[16]> {plan.output = "y"}) {
   plan.return
 }
 
+// So do those of each of several bodies.
+// CHECK-LABEL: plan.func @bodies
+// CHECK: plan.loop trips 3 {
+// CHECK-NEXT: %[[A:.*]] = plan.fill
+// CHECK-NEXT: plan.copy %{{.*}} wait(%[[A]])
+// CHECK-NEXT: }, {
+// CHECK-NEXT: %[[B:.*]] = plan.copy
+// CHECK-NEXT: plan.fill %{{.*}} wait(%[[B]])
+// CHECK-NEXT: }
+plan.func @bodies(%y: !plan.buffer<f32[4]> {plan.output = "y"}, %z: !plan.buffer<f32[4]> {plan.output = "z"}) {
+  %0 = plan.loop trips 3 {
+    %1 = plan.fill %y bits 0 : !plan.buffer<f32[4]>
+    %2 = plan.copy %y to %z : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+  }, {
+    %3 = plan.copy %z to %y : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
+    %4 = plan.fill %z bits 0 : !plan.buffer<f32[4]>
+  }
+  plan.return
+}
+
 // A loop waits for what its body needs, and its body's commands for each other.
 // CHECK-LABEL: plan.func @loop
 // CHECK: %[[E0:.*]] = plan.fill %{{.*}} bits 0 :

@@ -218,6 +218,14 @@ plan.func @f() {
 // -----
 
 plan.func @f() {
+  // expected-error@+1 {{has no body}}
+  %e = plan.loop trips 2
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
   // expected-error@+1 {{runs its body -1 times}}
   %e = plan.loop trips -1 {
   }
@@ -257,7 +265,7 @@ plan.func @f() {
 plan.func @f(%y: !plan.buffer<f32[4]> {plan.output = "y"}) {
   %0 = plan.fill %y bits 0 : !plan.buffer<f32[4]>
   %1 = plan.loop trips 2 {
-    // expected-error@+1 {{waits for a command outside of its loop}}
+    // expected-error@+1 {{waits for a command outside of its body}}
     %2 = plan.fill %y bits 0 wait(%0) : !plan.buffer<f32[4]>
   }
   plan.return

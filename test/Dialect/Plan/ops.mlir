@@ -59,6 +59,16 @@ plan.func @loops(%n: !plan.buffer<i64[]> {plan.input = "n"},
   // CHECK-NEXT: }
   %5 = plan.loop trips 0 {
   }
+  // CHECK: plan.loop trips 5 {
+  // CHECK-NEXT: plan.launch @k ins(%[[Y:.*]] : {{.*}}) outs(%[[T:.*]] : !plan.buffer<f32[4]>) updates flops 4 bytes 8
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT: plan.launch @k ins(%[[T]] : {{.*}}) outs(%[[Y]] :
+  // CHECK-NEXT: }
+  %6 = plan.loop trips 5 {
+    %7 = plan.launch @k ins(%y : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[4]>) updates flops 4 bytes 8
+  }, {
+    %8 = plan.launch @k ins(%t : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
+  }
   plan.return
 }
 

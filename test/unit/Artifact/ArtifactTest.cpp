@@ -324,15 +324,46 @@ TEST(ArtifactTest, VerifiesLoops) {
   EXPECT_EQ(complaint([](Artifact &a) { std::get<Loop>(a.commands[4].action).body = 2; }),
             "command 4 loops over 2 of the 1 commands behind it");
   EXPECT_EQ(complaint([](Artifact &a) { a.commands[5].wait = {0}; }),
-            "command 5 waits for command 0, which is in another loop");
+            "command 5 waits for command 0, which is in another loop or body");
   EXPECT_EQ(complaint([](Artifact &a) { a.commands[6].wait = {4}; }),
-            "command 6 waits for command 4, which is in another loop");
+            "command 6 waits for command 4, which is in another loop or body");
   EXPECT_EQ(complaint([](Artifact &a) {
               a.commands.clear();
               for (uint32_t i = 0; i < 65; ++i)
                 a.commands.push_back({Loop{64 - i, 1, {}, {}}, {}});
             }),
             "command 64 is a loop inside of 64 others");
+}
+
+TEST(ArtifactTest, LoopsHaveSeveralBodies) {
+  // A loop of three commands, of which the last two are another loop: bodies of one command and of two.
+  auto change = [](const std::function<void(Artifact &, Loop &)> &more) {
+    return [=](Artifact &a) {
+      auto &loop = std::get<Loop>(a.commands[3].action);
+      loop.body = 3;
+      loop.bodies = {1, 2};
+      a.commands.resize(4);
+      a.commands.push_back({Fill{{2, 0}, 4, 0, 4}, {}});
+      a.commands.push_back({Loop{1, 2, {}, {}}, {}});
+      a.commands.push_back({Fill{{2, 0}, 4, 0, 4}, {}});
+      more(a, std::get<Loop>(a.commands[3].action));
+    };
+  };
+  Artifact a = sample();
+  change([](Artifact &, Loop &) {})(a);
+  ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
+  auto back = Artifact::deserialize(a.serialize());
+  ASSERT_TRUE(back.isOk()) << back.status().toString();
+  EXPECT_EQ(*back, a);
+
+  EXPECT_EQ(complaint(change([](Artifact &, Loop &loop) { loop.bodies = {1, 1}; })),
+            "command 3 has 3 commands, and its bodies 2");
+  EXPECT_EQ(complaint(change([](Artifact &, Loop &loop) { loop.bodies.assign(65, 0); })),
+            "command 3 has 65 bodies; 64 are the most");
+  EXPECT_EQ(complaint(change([](Artifact &, Loop &loop) { loop.bodies = {2, 1}; })),
+            "command 5 loops over 1 of the 0 commands behind it");
+  EXPECT_EQ(complaint(change([](Artifact &a, Loop &) { a.commands[5].wait = {4}; })),
+            "command 5 waits for command 4, which is in another loop or body");
 }
 
 } // namespace

@@ -197,6 +197,23 @@ TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
               HasSubstr("launches 'host', which is no kernel.func"));
 }
 
+TEST(PlanToArtifactTest, WritesBodiesOneBehindTheOther) {
+  Result<Artifact> result = convert(std::string(kernels) + R"(
+    plan.func @main(%y: !plan.buffer<i64[]> {plan.output = "y"}, %z: !plan.buffer<i64[]> {plan.output = "z"}) {
+      %0 = plan.loop trips 5 {
+        %1 = plan.fill %y bits 1 : !plan.buffer<i64[]>
+      }, {
+        %2 = plan.copy %y to %z : !plan.buffer<i64[]> to !plan.buffer<i64[]>
+        %3 = plan.fill %y bits 2 wait(%2) : !plan.buffer<i64[]>
+      }
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  ASSERT_EQ(result->commands.size(), 4u);
+  EXPECT_EQ(std::get<Loop>(result->commands[0].action), (Loop{3, 5, {}, {}, {1, 2}}));
+  EXPECT_THAT(result->commands[3].wait, ElementsAre(2));
+}
+
 TEST(PlanToArtifactTest, WritesLoopsBeforeTheirBodies) {
   Result<Artifact> result = convert(std::string(kernels) + R"(
     plan.func @main(%n: !plan.buffer<i64[]> {plan.input = "n"}, %y: !plan.buffer<i64[]> {plan.output = "y"}) {

@@ -21,6 +21,8 @@ struct ConvertedGroup {
   llvm::SmallVector<TensorType> scratch;
   /// Arithmetic of the whole launch: 2 per product of a contraction, 1 per other element.
   uint64_t flops = 0;
+  /// Bytes that it touches, where these are fewer than its buffers have; else 0.
+  uint64_t bytes = 0;
 };
 
 /// What the machine has of threads that share memory: none, where programs are threads of their own.
@@ -34,9 +36,11 @@ struct Workgroups {
 };
 
 /// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters
-/// are walked by workgroups, where the machine has them. Fails with an error at the op that a kernel cannot compute.
+/// are walked by workgroups, where the machine has them. With `isUpdate`, the group's scatter updates its result's buffer,
+/// and the operand that it begins with is no argument. Fails with an error at the op that a kernel cannot compute.
 mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::StringRef name,
-                                             mlir::OpBuilder &builder, const Workgroups &machine = {});
+                                             mlir::OpBuilder &builder, const Workgroups &machine = {},
+                                             bool isUpdate = false);
 
 } // namespace zyx
 

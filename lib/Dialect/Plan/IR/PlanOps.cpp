@@ -209,8 +209,7 @@ static LogicalResult verifyWritten(Operation *command, Value written) {
 
 /// Refuses a command that writes what must not be written, or that reads or writes the same bytes
 /// through two operands.
-static LogicalResult verifyCommand(CommandOpInterface command) {
-  SmallVector<Value> reads = command.getReadBuffers(), writes = command.getWrittenBuffers();
+static LogicalResult verifyCommand(Operation *command, ValueRange reads, ValueRange writes) {
   for (auto [i, written] : llvm::enumerate(writes)) {
     if (failed(verifyWritten(command, written)))
       return failure();
@@ -218,15 +217,20 @@ static LogicalResult verifyCommand(CommandOpInterface command) {
     auto overlapsWritten = [&](Value other) { return getStorage(other).overlaps(storage); };
     if (llvm::any_of(reads, overlapsWritten))
       return command->emitOpError("writes bytes that it also reads");
-    if (llvm::any_of(ArrayRef(writes).drop_front(i + 1), overlapsWritten))
+    if (llvm::any_of(writes.drop_front(i + 1), overlapsWritten))
       return command->emitOpError("writes the same bytes twice");
   }
   return success();
 }
 
-SmallVector<Value> LaunchOp::getReadBuffers() { return getIns(); }
+SmallVector<Value> LaunchOp::getReadBuffers() {
+  SmallVector<Value> buffers = getIns();
+  if (getUpdates())
+    llvm::append_range(buffers, getOuts());
+  return buffers;
+}
 SmallVector<Value> LaunchOp::getWrittenBuffers() { return getOuts(); }
-LogicalResult LaunchOp::verify() { return verifyCommand(*this); }
+LogicalResult LaunchOp::verify() { return verifyCommand(*this, getIns(), getOuts()); }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
@@ -250,7 +254,7 @@ LogicalResult CopyOp::verify() {
   if (bufferBytes(getSource()) != bufferBytes(getDestination()))
     return emitOpError("copies ") << bufferBytes(getSource()) << " bytes to a buffer of "
                                   << bufferBytes(getDestination());
-  return verifyCommand(*this);
+  return verifyCommand(*this, getSource(), getDestination());
 }
 
 SmallVector<Value> FillOp::getReadBuffers() { return {}; }
@@ -261,15 +265,16 @@ LogicalResult FillOp::verify() {
   if (bytes < 8 && (static_cast<uint64_t>(getBits()) >> (8 * bytes)) != 0)
     return emitOpError("has bits beyond the ")
            << bytes << " bytes of " << StringRef(zyx::toString(dtype));
-  return verifyCommand(*this);
+  return verifyCommand(*this, {}, getDestination());
 }
 
 SmallVector<Value> LoopOp::getReadBuffers() {
   SmallVector<Value> buffers;
   if (getCount())
     buffers.push_back(getCount());
-  for (auto command : getBody().getOps<CommandOpInterface>())
-    buffers.append(command.getReadBuffers());
+  for (Region &body : getBodies())
+    for (auto command : body.getOps<CommandOpInterface>())
+      buffers.append(command.getReadBuffers());
   return buffers;
 }
 
@@ -277,12 +282,15 @@ SmallVector<Value> LoopOp::getWrittenBuffers() {
   SmallVector<Value> buffers;
   if (getIndex())
     buffers.push_back(getIndex());
-  for (auto command : getBody().getOps<CommandOpInterface>())
-    buffers.append(command.getWrittenBuffers());
+  for (Region &body : getBodies())
+    for (auto command : body.getOps<CommandOpInterface>())
+      buffers.append(command.getWrittenBuffers());
   return buffers;
 }
 
 LogicalResult LoopOp::verify() {
+  if (getBodies().empty())
+    return emitOpError("has no body");
   if (getTrips().has_value() == static_cast<bool>(getCount()))
     return emitOpError("needs either 'trips' or a 'count'");
   if (IntegerAttr trips = getTripsAttr(); trips && trips.getInt() < 0)
@@ -298,13 +306,14 @@ LogicalResult LoopOp::verify() {
 }
 
 LogicalResult LoopOp::verifyRegions() {
-  for (Operation &op : getBody().front()) {
-    if (isa<ArenaOp>(op))
-      return op.emitOpError("belongs outside of loops");
-    if (auto command = dyn_cast<CommandOpInterface>(op))
-      for (OpOperand &event : command.getWaitMutable())
-        if (event.get().getParentBlock() != op.getBlock())
-          return op.emitOpError("waits for a command outside of its loop");
-  }
+  for (Region &body : getBodies())
+    for (Operation &op : body.front()) {
+      if (isa<ArenaOp>(op))
+        return op.emitOpError("belongs outside of loops");
+      if (auto command = dyn_cast<CommandOpInterface>(op))
+        for (OpOperand &event : command.getWaitMutable())
+          if (event.get().getParentBlock() != op.getBlock())
+            return op.emitOpError("waits for a command outside of its body");
+    }
   return success();
 }

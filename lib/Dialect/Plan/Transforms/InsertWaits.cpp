@@ -70,5 +70,8 @@ void InsertWaits::runOnOperation() {
   insertWaits(getOperation().getBody().front());
   if (InitOp init = getOperation().getInit())
     insertWaits(init.getBody().front());
-  getOperation().walk([](LoopOp loop) { insertWaits(loop.getBody().front()); });
+  getOperation().walk([](LoopOp loop) {
+    for (Region &body : loop.getBodies())
+      insertWaits(body.front());
+  });
 }

@@ -327,7 +327,10 @@ private:
     isBorder[numInit] = true;
     for (size_t i = 0; i < steps.size(); ++i)
       if (steps[i].kind == Step::Loop)
-        isBorder[i] = isBorder[i + 1] = isBorder[steps[i].end] = true;
+        isBorder[i] = isBorder[i + 1] = true;
+    for (const Step &step : steps)
+      for (size_t end : step.ends)
+        isBorder[end] = true;
     for (size_t i = 0, to; i < steps.size(); i = to) {
       to = i + 1;
       if (steps[i].kind == Step::Loop)
@@ -481,7 +484,8 @@ private:
       begun |= step.hasIndex;
       if (step.hasIndex)
         ZYX_RETURN_IF_ERROR(fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
-      ZYX_RETURN_IF_ERROR(runSteps(at + 1, step.end));
+      const auto [from, to] = artifact::bodyOf(step.ends, at, trip);
+      ZYX_RETURN_IF_ERROR(runSteps(from, to));
     }
     return Status::ok();
   }

@@ -170,7 +170,8 @@ private:
     for (size_t i = begin; i < end; i = next(i)) {
       const Step &step = steps[i];
       if (step.kind == Step::Loop) {
-        const Content body = contentOf(i + 1, step.end);
+        // Its bodies do the same.
+        const Content body = contentOf(i + 1, step.ends.front());
         // A loop of short steps alone may still be long.
         all.mayBeInside &= body.mayBeInside && body.launches != 0;
         all.launches += 2 * body.launches;
@@ -210,7 +211,10 @@ private:
         while (next(i) != last)
           i = next(i);
       } else if (steps[i].kind == Step::Loop) {
-        planForks(i + 1, steps[i].end);
+        for (size_t body = i + 1; size_t bodyEnd : steps[i].ends) {
+          planForks(body, bodyEnd);
+          body = bodyEnd;
+        }
       }
     }
   }
@@ -267,7 +271,8 @@ private:
       if (step.hasIndex)
         std::memcpy(slots[step.slot + step.hasCount], &trip, sizeof(trip));
       addTime(at, nanoseconds);
-      runSteps(at + 1, step.end, nanoseconds);
+      const auto [begin, end] = artifact::bodyOf(step.ends, at, trip);
+      runSteps(begin, end, nanoseconds);
     }
   }
 

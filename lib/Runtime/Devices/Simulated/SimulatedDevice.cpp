@@ -6,6 +6,8 @@
 
 #include "../Host/Host.h"
 
+#include "zyx/Artifact/Commands.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -187,7 +189,11 @@ uint64_t SimulatedReplay::count(size_t begin, size_t end) const {
       ++works;
       continue;
     }
-    const uint64_t pass = count(i + 1, endOf(i)) + 1;
+    uint64_t pass = 0;
+    for (size_t body = i + 1; size_t end : artifact::endsOfBodies(*loop, i)) {
+      pass = std::max(pass, count(body, end) + 1);
+      body = end;
+    }
     const auto trips = static_cast<uint64_t>(loop->trips);
     works += trips > maxWorks ? maxWorks + 1 : trips * std::min(pass, maxWorks + 1) + 1;
   }
@@ -235,6 +241,7 @@ void SimulatedReplay::addAll(Batch &batch, size_t begin, size_t end, const std::
 void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> wait,
                               std::vector<Point> after) const {
   const artifact::Loop &loop = *loopAt(command);
+  const std::vector<size_t> ends = artifact::endsOfBodies(loop, command);
   for (int64_t trip = 0; trip < loop.trips; ++trip) {
     const Point begin{std::make_shared<Timeline>(), 1};
     Work &work =
@@ -248,11 +255,12 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
                     &trip, sizeof(trip));
       return Status::ok();
     };
-    addAll(batch, command + 1, endOf(command), {begin}, {});
+    const auto [from, to] = artifact::bodyOf(ends, command, trip);
+    addAll(batch, from, to, {begin}, {});
     // The next pass comes after all of this one.
     wait = {begin};
     after.clear();
-    for (size_t i = command + 1; i < endOf(command); i = endOf(i))
+    for (size_t i = from; i < to; i = endOf(i))
       wait.push_back(batch.points[i]);
   }
   Work &end = add(batch, command, "the end of " + nameOf(command), batch.points[command]).work;

@@ -165,7 +165,10 @@ def Plan_LaunchOp : Plan_CommandOp<"launch", [AttrSizedOperandSegments,
   let description = [{
     The kernel's arguments are `ins`, which it reads, `outs`, which it writes entirely, and `scalars`.
     No buffer of `outs` overlaps another one. The extents of the grid are the kernel's own. `flops`
-    counts the arithmetic of the whole launch (0: unknown); a runtime decides by it whether threads pay.
+    counts the arithmetic of the whole launch (0: unknown) and `bytes` the memory that it touches (0: all of
+    its buffers); a runtime decides by them whether threads pay.
+
+    With `updates`, the kernel writes a part of each of `outs` and may read it first; the rest stays as it was.
 
     ```mlir
     %e = plan.launch @softmax ins(%x : !plan.buffer<f32[8x64]>) outs(%y : !plan.buffer<f32[8x64]>)
@@ -175,10 +178,12 @@ def Plan_LaunchOp : Plan_CommandOp<"launch", [AttrSizedOperandSegments,
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$ins,
     Variadic<Plan_Buffer>:$outs, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$scalars,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$flops,
-    Variadic<Plan_EventType>:$wait);
+    Variadic<Plan_EventType>:$wait, UnitAttr:$updates,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$bytes);
   let assemblyFormat = [{
     $kernel (`ins` `(` $ins^ `:` type($ins) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
-    (`scalars` $scalars^)? (`flops` $flops^)? (`wait` `(` $wait^ `)`)? attr-dict
+    (`updates` $updates^)? (`scalars` $scalars^)? (`flops` $flops^)? (`bytes` $bytes^)?
+    (`wait` `(` $wait^ `)`)? attr-dict
   }];
 }
 
@@ -220,6 +225,9 @@ def Plan_LoopOp : Plan_CommandOp<"loop", [AttrSizedOperandSegments, NoRegionArgu
     `index`. What a body writes to buffers from outside stays there for the next pass: so values are
     carried. The waits in the body are on commands of the same pass.
 
+    A loop may have several bodies, which passes run in turns: of `n` bodies, pass `i` runs number `i mod n`. They
+    do the same to other buffers, so that what one pass makes need not be copied to where the next one reads it.
+
     ```mlir
     %e = plan.loop trips 16 index(%i : !plan.buffer<i64[]>) {
       %0 = plan.launch @step ins(%h, %i : !plan.buffer<f32[4]>, !plan.buffer<i64[]>) outs(%n : !plan.buffer<f32[4]>)
@@ -229,11 +237,11 @@ def Plan_LoopOp : Plan_CommandOp<"loop", [AttrSizedOperandSegments, NoRegionArgu
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$trips, Optional<Plan_Buffer>:$count,
     Optional<Plan_Buffer>:$index, Variadic<Plan_EventType>:$wait);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let hasRegionVerifier = 1;
   let assemblyFormat = [{
     (`trips` $trips^)? (`count` `(` $count^ `:` type($count) `)`)?
-    (`index` `(` $index^ `:` type($index) `)`)? $body (`wait` `(` $wait^ `)`)? attr-dict
+    (`index` `(` $index^ `:` type($index) `)`)? $bodies (`wait` `(` $wait^ `)`)? attr-dict
   }];
 }
 
