@@ -101,7 +101,7 @@ void GradientPass::give(NodeId id, NodeId gradient) {
     return;
   }
   const DType common = commonFloat(dtype(sum), dtype(gradient));
-  sum = add(cast(sum, common), cast(gradient, common));
+  sum = accumulate(cast(sum, common), cast(gradient, common));
 }
 
 /// Finds what lies between sources and targets.

@@ -221,8 +221,11 @@ Result<Body> LoopGradient::makeBackward() const {
     e.output(result ? results[*result] : e.zeros(typeOf(i)));
   }
   for (size_t k = 0; k < summed.size(); ++k) {
-    const NodeId result = results[*trip.resultOf[summed[k] + 1]];
-    e.output(e.add(sums[k], e.cast(result, e.dtype(sums[k]))));
+    NodeId result = results[*trip.resultOf[summed[k] + 1]];
+    // What was added up in the type of the sum need not be rounded before.
+    if (const Node *cast = e.visible(result, Op::Cast); cast && e.dtype(cast->operands[0]) == e.dtype(sums[k]))
+      result = cast->operands[0];
+    e.output(e.accumulate(sums[k], e.cast(result, e.dtype(sums[k]))));
   }
   return e.finish();
 }

@@ -74,6 +74,34 @@ NodeId GradientEmitter::cast(NodeId x, DType dtype) {
   return emit(Op::Cast, {{x}}, {}, {dtype, shape(x)});
 }
 
+/// Whether updates are added to nothing else.
+static bool isScatteredSum(const GradientEmitter &e, NodeId id) {
+  const Node *scatter = e.visible(id, Op::Scatter);
+  if (!scatter || static_cast<ScatterKind>(scatter->attributes.kind) != ScatterKind::Add)
+    return false;
+  const Node &begin = e.graph.node(scatter->operands[0]);
+  return begin.op == Op::Constant && begin.attributes.splat &&
+         begin.attributes.value == encodeElement(0, begin.type.dtype);
+}
+
+NodeId GradientEmitter::accumulate(NodeId a, NodeId b) {
+  if (!status.isOk())
+    return 0;
+  if (isScatteredSum(*this, a) && !isScatteredSum(*this, b))
+    std::swap(a, b);
+  if (const Node *view = visible(b, Op::Reshape); view && isScatteredSum(*this, view->operands[0])) {
+    const NodeId within = view->operands[0];
+    const Shape outer = shape(b);
+    return reshape(accumulate(reshape(a, Shape(shape(within))), within), outer);
+  }
+  if (!isScatteredSum(*this, b))
+    return add(a, b);
+  const Node &scatter = graph.node(b);
+  Attributes attributes = scatter.attributes;
+  const std::vector<NodeId> operands{a, scatter.operands[1], scatter.operands[2]};
+  return emit(Op::Scatter, operands, std::move(attributes));
+}
+
 NodeId GradientEmitter::reshape(NodeId x, Shape shape) {
   if (const Node *node = visible(x, Op::Reshape))
     x = node->operands[0];

@@ -44,6 +44,9 @@ public:
   NodeId binary(BinaryKind kind, NodeId a, NodeId b);
   NodeId neg(NodeId x) { return unary(UnaryKind::Neg, x); }
   NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
+  /// The sum of two gradients of one type. What is zero but for some places is added at these alone, so that nothing
+  /// as large as the whole is made for it: a loop that reads one row per trip adds to one row per trip.
+  NodeId accumulate(NodeId a, NodeId b);
   NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
   NodeId mul(NodeId a, NodeId b) { return binary(BinaryKind::Mul, a, b); }
   NodeId div(NodeId a, NodeId b) { return binary(BinaryKind::Div, a, b); }

@@ -76,7 +76,10 @@ static void differentiateScatterSet(GradientPass &p, const Node &node, NodeId g)
   const TensorType type = p.type(updates);
   if (p.needs(x))
     p.give(x, scatter(p, ScatterKind::Set, g, indices, p.zeros({p.dtype(g), type.shape}), dim));
-  if (p.needs(updates)) {
+  // A single one is replaced by no other one.
+  if (p.needs(updates) && *numElements(p.shape(indices)) == 1) {
+    p.give(updates, gather(p, g, indices, dim));
+  } else if (p.needs(updates)) {
     const NodeId isLast =
         lastUpdates(p, indices, node.type.shape[static_cast<size_t>(dim)]);
     p.give(updates, p.keepWhere(spreadIndices(p, isLast, type.shape, static_cast<size_t>(dim)),
