@@ -163,6 +163,87 @@ static void addStructures(std::vector<Case> &cases) {
                    }});
 }
 
+/// Carried values of which each trip updates some rows, and such that take each other's places: what may stay in its
+/// memory, and what must not.
+static void addUpdates(std::vector<Case> &cases, DType dtype) {
+  const auto set = [](Builder &s, NodeId x, NodeId index, NodeId row) {
+    return s.scatter(graph::ScatterKind::Set, x, index, row, 0);
+  };
+  const auto sums = [](Builder &s, NodeId x) { return s.reduce(ReduceKind::Max, x, {0}); };
+  for (int64_t trips : {0, 1, 4, 7}) {
+    const std::string many = "." + std::to_string(trips);
+    // All values of a recurrence, and it itself.
+    cases.push_back({named("loop.rows", dtype) + many, [=](Builder &b) {
+                       return b.loop(trips, {b.x(dtype, {3, 5}), b.splat(dtype, {7, 3, 5}, 1)}, {b.x(dtype, {3, 5})},
+                                     [=](Builder &s, Inputs in) {
+                                       const NodeId next = s.binary(BinaryKind::Max, s.unary(UnaryKind::Neg, in[1]), in[3]);
+                                       return Nodes{next, set(s, in[2], in[0], in[1])};
+                                     });
+                     }});
+    // What was there is read before the update, what is there behind it, and the whole leaves the loop twice.
+    cases.push_back({named("loop.rows.read", dtype) + many, [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {7, 6});
+                       const Nodes r = b.loop(trips, {x, b.splat(dtype, {6}, 0), b.splat(dtype, {6}, 0)}, {x},
+                                              [=](Builder &s, Inputs in) {
+                                                const NodeId more = s.unary(UnaryKind::Neg, row(s, in[1], in[0]));
+                                                const NodeId next = set(s, in[1], in[0], more);
+                                                return Nodes{next, sums(s, in[1]), sums(s, next)};
+                                              });
+                       return Nodes{r[0], b.unary(UnaryKind::Neg, r[0]), r[1], r[2], x};
+                     }});
+    // What was there is read by who needs the update.
+    cases.push_back({named("loop.rows.late", dtype) + many, [=](Builder &b) {
+                       return b.loop(trips, {b.x(dtype, {7, 6}), b.splat(dtype, {7, 6}, 0)}, {},
+                                     [=](Builder &s, Inputs in) {
+                                       const NodeId next = set(s, in[1], in[0], row(s, in[2], in[0]));
+                                       return Nodes{next, s.binary(BinaryKind::Max, in[1], s.unary(UnaryKind::Neg, next))};
+                                     });
+                     }});
+    // Two that are updated change places; others move on, and what is new follows them.
+    cases.push_back({named("loop.rows.exchange", dtype) + many, [=](Builder &b) {
+                       return b.loop(trips, {b.x(dtype, {7, 2}), b.x(dtype, {7, 2})}, {b.x(dtype, {2})},
+                                     [=](Builder &s, Inputs in) {
+                                       return Nodes{set(s, in[2], in[0], in[3]), set(s, in[1], in[0], row(s, in[2], in[0]))};
+                                     });
+                     }});
+    cases.push_back({named("loop.shift", dtype) + many, [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {5}), y = b.x(dtype, {5});
+                       return b.loop(trips, {x, y, x, y, x, y, y}, {y}, [=](Builder &s, Inputs in) {
+                         const NodeId next = s.binary(BinaryKind::Max, s.unary(UnaryKind::Neg, in[3]), in[8]);
+                         return Nodes{in[2], in[3], next, in[5], in[4], next, in[8]};
+                       });
+                     }});
+    // Loops in loops update what the outer one carries, and a copy of it stays.
+    cases.push_back({named("loop.rows.nested", dtype) + many, [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {7, 4});
+                       return b.loop(trips, {x, x, b.x(dtype, {4})}, {}, [=](Builder &s, Inputs in) {
+                         const NodeId next = s.unary(UnaryKind::Neg, in[3]);
+                         const Nodes inner = s.loop(3, {in[1], next}, {in[0]}, [=](Builder &t, Inputs at) {
+                           const NodeId place = t.add(at[0], at[3]);
+                           return Nodes{set(t, at[1], place, at[2]), row(t, at[1], place)};
+                         });
+                         return Nodes{inner[0], in[1], inner[1]};
+                       });
+                     }});
+    // Several updates of one trip, two of them of the same rows, and one that is nowhere.
+    cases.push_back({named("loop.rows.many", dtype) + many, [=](Builder &b) {
+                       return b.loop(trips, {b.x(dtype, {7, 3})}, {b.x(dtype, {2, 3})}, [=](Builder &s, Inputs in) {
+                         const NodeId two = s.reshape(s.binary(BinaryKind::Mul, s.iota({DType::I64, {2}}, 0),
+                                                               s.expand(s.reshape(in[0], {1}), {2})), {2});
+                         const NodeId first = s.scatter(graph::ScatterKind::Max, in[1], two, in[2], 0);
+                         return Nodes{s.scatter(graph::ScatterKind::Set, first, s.add(two, s.like(two, 2)), in[2], 0)};
+                       });
+                     }});
+  }
+  // Updates outside of loops: of what is made for them, of what is returned, and of an input.
+  cases.push_back({named("rows.chained", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {7, 3}), y = b.unary(UnaryKind::Neg, x), r = b.x(dtype, {3});
+                     const NodeId first = set(b, y, number(b, 2), r), second = set(b, first, number(b, 4), row(b, first, number(b, 1)));
+                     const NodeId third = set(b, second, number(b, 2), row(b, y, number(b, 2)));
+                     return Nodes{third, second, set(b, x, number(b, 0), r)};
+                   }});
+}
+
 void addBodyCases(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
     addRecurrent(cases, dtype);
@@ -171,6 +252,8 @@ void addBodyCases(std::vector<Case> &cases) {
     if (dtype != DType::Bool && !isStorageOnly(dtype))
       addCumulative(cases, dtype);
   }
+  for (DType dtype : {DType::F32, DType::I16})
+    addUpdates(cases, dtype);
   addCounts(cases);
   addStructures(cases);
 }

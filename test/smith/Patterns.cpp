@@ -154,6 +154,56 @@ static NodeId drawStep(Builder &s, NodeId x, NodeId y, int64_t choice) {
   }
 }
 
+/// A loop that updates carried values at places that depend on its index, and reads them before and behind that, in the
+/// order and the places that are drawn.
+static std::optional<NodeId> drawUpdates(Drawer &d, NodeId x, NodeId y, int64_t trips) {
+  std::vector<int64_t> choices(static_cast<size_t>(1 + d.random.below(5)));
+  for (int64_t &choice : choices)
+    choice = d.random.below(7);
+  const int64_t order = d.random.below(6);
+  const bool nested = d.random.chance(0.3);
+  const auto step = [=](Builder &s, std::span<const NodeId> in) {
+    // Two values of one type, one row of it, and what is made of them from choice to choice.
+    NodeId a = in[1], b = in[2], line = in[3];
+    for (int64_t choice : choices) {
+      const NodeId place = choice % 2 == 0 ? in[0] : s.binary(BinaryKind::Sub, s.like(in[0], 2), in[0]);
+      switch (choice) {
+      case 0:
+      case 1:
+        a = s.scatter(graph::ScatterKind::Set, a, place, line, 0);
+        break;
+      case 2:
+        b = s.scatter(graph::ScatterKind::Max, b, place, line, 0);
+        break;
+      case 3:
+        line = s.binary(BinaryKind::Max, line, s.gather(a, place, 0));
+        break;
+      case 4:
+        line = s.gather(b, place, 0);
+        break;
+      case 5:
+        b = s.binary(BinaryKind::Max, a, in[2]);
+        break;
+      default:
+        std::swap(a, b);
+        break;
+      }
+    }
+    const std::vector<std::vector<NodeId>> all = {{a, b}, {b, a}, {in[2], a}, {b, in[1]}, {a, a}, {a, in[1]}};
+    std::vector<NodeId> next = all[static_cast<size_t>(order)];
+    next.push_back(line);
+    return next;
+  };
+  const auto around = [=](Builder &s, std::span<const NodeId> in) { return s.loop(2, {in[1], in[2], in[3]}, {}, step); };
+  const NodeId line = d.b.gather(x, d.b.splat(DType::I64, {}, 0), 0);
+  const std::vector<NodeId> results =
+      nested ? d.b.loop(trips, {x, y, line}, {}, around) : d.b.loop(trips, {x, y, line}, {}, step);
+  if (d.random.chance(0.5))
+    d.keep(results[1]);
+  d.keep(results[2]);
+  return results[0];
+}
+
 static std::optional<NodeId> drawLoop(Drawer &d, NodeId x) {
   x = d.computable(x);
   const TensorType type = d.type(x);
@@ -172,6 +222,8 @@ static std::optional<NodeId> drawLoop(Drawer &d, NodeId x) {
     return s.loop(2, {in[1], in[2]}, {in[3]}, step);
   };
   const int64_t trips = d.random.below(5);
+  if (!type.shape.empty() && type.shape[0] > 0 && d.random.chance(0.4))
+    return drawUpdates(d, x, y, trips);
   std::optional<NodeId> count;
   // Bounds of floats are drawn up trip by trip, so their number must be known.
   if (!isFloat(type.dtype) && d.random.chance(0.3))
