@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/NN/Recurrent.h"
 
+#include "zyx/Tensor/Indexing.h"
+#include "zyx/Tensor/Loop.h"
+
 #include <cmath>
 
 using namespace zyx;
@@ -27,62 +30,66 @@ Tensor Recurrent::inputs(const Tensor &x, const Place &where) const {
                 where);
   return matmul(x, inputWeight->transpose()) + *inputBias;
 }
-Tensor Recurrent::fed(const Tensor &h) const { return matmul(h, hiddenWeight->transpose()) + *hiddenBias; }
-Tensor Recurrent::zeros(const Tensor &x) const {
-  const ContextScope scope(x.context());
-  return Tensor::zeros({x.shape()[1], hiddenWeight->shape()[1]}, x.dtype());
-}
 
 /// Of [batch, pieces hidden].
 static Tensor piece(const Tensor &all, int64_t i, int64_t hidden) {
   return all.slice({{}, {i * hidden, (i + 1) * hidden}});
 }
 
+Tensor Recurrent::run(const Tensor &x, size_t numStates, const Step &step, const Place &where) const {
+  const Tensor given = inputs(x, where), weight = *hiddenWeight, bias = *hiddenBias;
+  const ContextScope scope(x.context());
+  const int64_t steps = x.shape()[0], batch = x.shape()[1], hidden = weight.shape()[1];
+  // What is carried, and behind it the results of all steps.
+  std::vector<Tensor> initial(numStates, Tensor::zeros({batch, hidden}, given.dtype()));
+  initial.push_back(Tensor::zeros({steps, batch, hidden}, given.dtype()));
+  return loop(
+             steps, initial,
+             [&](const Tensor &trip, std::span<const Tensor> now) {
+               const Tensor fed = matmul(now[0], weight.transpose()) + bias;
+               std::vector<Tensor> next = step(take(given, trip, 0, where), fed, now.first(numStates));
+               next.push_back(scatter(now.back(), trip, next[0], 0, Combine::Set, where));
+               return next;
+             },
+             where)
+      .back();
+}
+
 Tensor Rnn::operator()(const Tensor &x, Place where) const {
-  const Tensor given = inputs(x, where);
-  Tensor h = zeros(x);
-  std::vector<Tensor> steps;
-  for (int64_t step = 0; step < x.shape()[0]; ++step) {
-    h = (given.select(0, step) + fed(h)).tanh();
-    steps.push_back(h.unsqueeze(0));
-  }
-  return concat(steps, 0, where);
+  return callFor("Rnn", where, [&] {
+    return run(
+        x, 1,
+        [](const Tensor &i, const Tensor &f, std::span<const Tensor>) { return std::vector{(i + f).tanh()}; },
+        where);
+  });
 }
 
 Tensor Gru::operator()(const Tensor &x, Place where) const {
-  return callFor("Gru", where, [&] { return run(x, where); });
+  return callFor("Gru", where, [&] {
+    return run(
+        x, 1,
+        [](const Tensor &i, const Tensor &f, std::span<const Tensor> now) {
+          const Tensor h = now[0];
+          const int64_t hidden = h.shape()[1];
+          const Tensor r = (piece(i, 0, hidden) + piece(f, 0, hidden)).sigmoid();
+          const Tensor z = (piece(i, 1, hidden) + piece(f, 1, hidden)).sigmoid();
+          const Tensor n = (piece(i, 2, hidden) + r * piece(f, 2, hidden)).tanh();
+          return std::vector{(1 - z) * n + z * h};
+        },
+        where);
+  });
 }
+
 Tensor Lstm::operator()(const Tensor &x, Place where) const {
-  return callFor("Lstm", where, [&] { return run(x, where); });
-}
-
-Tensor Gru::run(const Tensor &x, const Place &where) const {
-  const Tensor given = inputs(x, where);
-  Tensor h = zeros(x);
-  const int64_t hidden = h.shape()[1];
-  std::vector<Tensor> steps;
-  for (int64_t step = 0; step < x.shape()[0]; ++step) {
-    const Tensor i = given.select(0, step), f = fed(h);
-    const Tensor r = (piece(i, 0, hidden) + piece(f, 0, hidden)).sigmoid();
-    const Tensor z = (piece(i, 1, hidden) + piece(f, 1, hidden)).sigmoid();
-    const Tensor n = (piece(i, 2, hidden) + r * piece(f, 2, hidden)).tanh();
-    h = (1 - z) * n + z * h;
-    steps.push_back(h.unsqueeze(0));
-  }
-  return concat(steps, 0, where);
-}
-
-Tensor Lstm::run(const Tensor &x, const Place &where) const {
-  const Tensor given = inputs(x, where);
-  Tensor h = zeros(x), c = h;
-  const int64_t hidden = h.shape()[1];
-  std::vector<Tensor> steps;
-  for (int64_t step = 0; step < x.shape()[0]; ++step) {
-    const Tensor sums = given.select(0, step) + fed(h);
-    auto gate = [&](int64_t i) { return piece(sums, i, hidden); };
-    c = gate(1).sigmoid() * c + gate(0).sigmoid() * gate(2).tanh();
-    h = gate(3).sigmoid() * c.tanh();
-    steps.push_back(h.unsqueeze(0));
-  }
-  return concat(steps, 0, where);
+  return callFor("Lstm", where, [&] {
+    return run(
+        x, 2,
+        [](const Tensor &i, const Tensor &f, std::span<const Tensor> now) {
+          const Tensor sums = i + f;
+          auto gate = [&](int64_t number) { return piece(sums, number, now[0].shape()[1]); };
+          const Tensor c = gate(1).sigmoid() * now[1] + gate(0).sigmoid() * gate(2).tanh();
+          return std::vector{gate(3).sigmoid() * c.tanh(), c};
+        },
+        where);
+  });
 }

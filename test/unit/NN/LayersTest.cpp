@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -240,6 +241,47 @@ TEST_P(LayersTest, RecurrentLayersAreTheirFormulas) {
   expectNear(floats(lstm(x)), recur(true, lstm, floats(x), 3, 2, 3));
   EXPECT_THAT(refusal([&] { gru(Tensor::ones({3, 2})); }),
               HasSubstr("Gru: a tensor of shape [3, 2] is not [steps, batch, 2], of at least one step"));
+}
+
+/// An LSTM whose steps are written one by one.
+static Tensor unrolled(const nn::Lstm &module, const Tensor &x) {
+  const int64_t hidden = module.hiddenWeight->shape()[1];
+  Tensor h = Tensor::zeros({x.shape()[1], hidden}), c = h;
+  std::vector<Tensor> steps;
+  for (int64_t step = 0; step < x.shape()[0]; ++step) {
+    const Tensor sums = matmul(x.select(0, step), module.inputWeight->transpose()) + *module.inputBias +
+                        matmul(h, module.hiddenWeight->transpose()) + *module.hiddenBias;
+    auto gate = [&](int64_t i) { return sums.slice({{}, {i * hidden, (i + 1) * hidden}}); };
+    c = gate(1).sigmoid() * c + gate(0).sigmoid() * gate(2).tanh();
+    h = gate(3).sigmoid() * c.tanh();
+    steps.push_back(h);
+  }
+  return stack(steps);
+}
+
+TEST_P(LayersTest, GradientsOfAnLstmAreThoseOfItsSteps) {
+  const nn::Lstm lstm(3, 4, draws);
+  const Tensor x = draws.uniform({6, 2, 3}, -2, 2), weights = draws.uniform({6, 2, 4}, -1, 1);
+  const std::vector sources{x, *lstm.inputWeight, *lstm.hiddenWeight, *lstm.inputBias, *lstm.hiddenBias};
+  const std::vector<Tensor> found = gradient((lstm(x) * weights).sum(), sources);
+  const std::vector<Tensor> expected = gradient((unrolled(lstm, x) * weights).sum(), sources);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<float> values = floats(expected[i]);
+    test::expectNear(floats(found[i]), std::vector<double>(values.begin(), values.end()), 2e-5);
+  }
+}
+
+TEST_P(LayersTest, RecurrentLayersAreProgramsOfOneSize) {
+  if (std::string_view(GetParam()) == "reference")
+    GTEST_SKIP() << "the interpreter makes no programs";
+  const nn::Lstm lstm(3, 4, draws);
+  auto lines = [&](int64_t steps) {
+    const Tensor x = draws.uniform({steps, 2, 3}, -2, 2), y = lstm(x);
+    const std::string text =
+        programText(gradient((y * y).sum(), std::vector{x, *lstm.inputWeight, *lstm.hiddenWeight}));
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(300), lines(5));
 }
 
 TEST_P(LayersTest, PlainRecurrence) {
