@@ -108,6 +108,43 @@ TEST_P(LoopTest, HasAGradient) {
       {doubles({2, 3}), doubles({3}, 2)});
 }
 
+TEST_P(LoopTest, GradientsOfRowsThatAreUpdated) {
+  // What a row was is read before it is replaced, and the row before it behind that.
+  expectGradients(
+      [](const std::vector<Tensor> &x) {
+        const std::vector<Tensor> found =
+            loop(4, std::vector{x[0], x[1]}, [&](const Tensor &i, std::span<const Tensor> now) {
+              const Tensor next = (now[0] * take(now[1], i, 0) + take(x[2], i, 0)).sin();
+              const Tensor all = scatter(now[1], i, next, 0);
+              return std::vector{next * take(all, i - 1, 0) + now[0], all};
+            });
+        return concat(std::vector{found[0].unsqueeze(0), found[1]});
+      },
+      {doubles({3}), doubles({4, 3}, 2), doubles({4, 3}, 3)});
+}
+
+TEST_P(LoopTest, ValuesMoveOn) {
+  // New ones push those before them, and two pairs change places.
+  const Tensor a = Tensor::from({1, 2}), b = Tensor::from({3, 4}), c = Tensor::from({5, 6});
+  for (int trips : {0, 1, 2, 3, 5, 8, 13}) {
+    const std::vector<Tensor> found =
+        loop(trips, std::vector{a, b, c, a, b, c}, [&](const Tensor &, std::span<const Tensor> now) {
+          return std::vector{now[1], now[2], now[0] + now[2], now[4], now[3], now[5] * 2 + now[3]};
+        });
+    std::vector<std::vector<int>> expected{{1, 2}, {3, 4}, {5, 6}, {1, 2}, {3, 4}, {5, 6}};
+    for (int trip = 0; trip < trips; ++trip) {
+      const auto now = expected;
+      for (size_t i = 0; i < 2; ++i) {
+        expected[0][i] = now[1][i], expected[1][i] = now[2][i], expected[2][i] = now[0][i] + now[2][i];
+        expected[3][i] = now[4][i], expected[4][i] = now[3][i], expected[5][i] = now[5][i] * 2 + now[3][i];
+      }
+    }
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i].to<int32_t>(), expected[i]) << trips << " trips, value " << i;
+  }
+  EXPECT_THAT(a.to<int32_t>(), ElementsAre(1, 2));
+}
+
 TEST_P(LoopTest, Refusals) {
   const Tensor x = Tensor::from({1.f, 2.f});
   auto same = [](const Tensor &, std::span<const Tensor> now) { return std::vector<Tensor>(now.begin(), now.end()); };
