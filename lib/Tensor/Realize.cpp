@@ -139,7 +139,30 @@ Status State::load(Program &program, const ProgramKey &key, const graph::Graph &
   return Status::ok();
 }
 
+Status State::readFiles(Build &build, std::unique_lock<std::recursive_mutex> &lock) {
+  // Nodes have other numbers when the lock is taken again.
+  std::vector<std::pair<Tensor, uint16_t>> wanted;
+  for (const auto &[node, device] : std::exchange(build.files, {}))
+    wanted.emplace_back(makeTensor(node), device);
+  for (const auto &[tensor, device] : wanted) {
+    const std::shared_ptr<Buffer> file = states[nodeOf(tensor)].value;
+    if (!file || states[nodeOf(tensor)].at != onDisk)
+      continue;
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, allocate(tensor.type(), device));
+    lock.unlock();
+    const Status read = value->copyFrom(*file);
+    lock.lock();
+    ZYX_RETURN_IF_ERROR(read);
+    // Another thread may have read it, too.
+    if (states[nodeOf(tensor)].value == file)
+      setValue(nodeOf(tensor), std::move(value), device);
+  }
+  return Status::ok();
+}
+
 Status State::compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock) {
+  if (build.missing.empty())
+    return Status::ok();
   // It may be the last owner where a profile ends meanwhile.
   const std::shared_ptr<ProfileLog> log = profiles.empty() ? nullptr : profiles.back();
   std::vector<std::pair<std::string, std::shared_ptr<runtime::Device>>> machines;
@@ -293,8 +316,8 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
   std::vector<NodeId> targets;
   Schedule made;
   do {
-    if (!build.missing.empty())
-      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    ZYX_RETURN_IF_ERROR(readFiles(build, lock));
+    ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
     build.hits = 0;
     ++numCalls;
     ZYX_RETURN_IF_ERROR(checkIsNew(change));
@@ -312,7 +335,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
       return Status::ok();
     ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
     ZYX_ASSIGN_OR_RETURN(made, schedule(targets, build));
-  } while (!build.missing.empty());
+  } while (!build.isComplete());
   counted.hits += build.hits;
   Buffers values(made.values.size());
   for (size_t i = 0; i < made.leaves.size(); ++i) {
@@ -564,8 +587,8 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
   plan.options = options;
   Build build;
   do {
-    if (!build.missing.empty())
-      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    ZYX_RETURN_IF_ERROR(readFiles(build, lock));
+    ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
     ++numCalls;
     std::vector<NodeId> targets, givenUp;
     open.clear();
@@ -577,7 +600,7 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
       givenUp.push_back(open[number]);
     ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, givenUp,
                                                  std::span<const NodeId>(open).last(numWeights)));
-  } while (!build.missing.empty());
+  } while (!build.isComplete());
   for (NodeId leaf : plan.schedule.leaves) {
     const size_t position = std::find(open.begin(), open.end(), leaf) - open.begin();
     plan.inputs.push_back(position < open.size() ? position : open.size() + plan.captured.size());
@@ -631,8 +654,8 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   Build build;
   bool isComplete = false;
   while (!isComplete) {
-    if (!build.missing.empty())
-      ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
+    ZYX_RETURN_IF_ERROR(readFiles(build, lock));
+    ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
     ZYX_RETURN_IF_ERROR(checkIsNew(change));
     ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where, lock));
     // What the function reads besides had values when it was captured; runs that made them may have failed since.
@@ -642,6 +665,10 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
       if (std::ranges::any_of(arguments, lacksValue))
         continue;
     }
+    for (const std::span<const Tensor> tensors : {arguments, std::span<const Tensor>(plan.captured)})
+      for (const Tensor &tensor : tensors)
+        if (const NodeId node = nodeOf(tensor); states[node].at == onDisk)
+          build.files.emplace_back(node, states[node].device);
     // Programs may have been let go since.
     ++numCalls;
     for (const Schedule::Step &step : made.steps) {
@@ -651,7 +678,7 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
       if (!step.program->executor)
         ZYX_RETURN_IF_ERROR(load(*step.program, step.program->key, step.program->source, build));
     }
-    isComplete = build.missing.empty();
+    isComplete = build.isComplete();
   }
   Buffers values(made.values.size());
   for (size_t i = 0; i < plan.inputs.size(); ++i) {

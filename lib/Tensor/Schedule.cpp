@@ -34,7 +34,7 @@ public:
 private:
   uint16_t deviceOf(NodeId id) const {
     const NodeState &node = state.states[id];
-    if (node.value)
+    if (node.value && node.at != onDisk)
       return node.at;
     return node.device == anywhere ? state.currentDevice() : node.device;
   }
@@ -67,7 +67,11 @@ private:
     const bool isOpen = open.contains(id);
     if (!isOpen && !node.value)
       return std::nullopt;
-    const uint16_t at = isOpen ? node.device : node.at;
+    // It will be there when it is read.
+    const bool isFile = !isOpen && node.at == onDisk;
+    if (isFile && std::ranges::none_of(build.files, [&](const auto &file) { return file.first == id; }))
+      build.files.emplace_back(id, device);
+    const uint16_t at = isOpen ? node.device : isFile ? device : node.at;
     // What is made of constants lies where it was first needed.
     if (at != device)
       return addCopy(*valueOn(id, at), id, device);

@@ -358,11 +358,11 @@ void State::remember(NodeId node) {
 
 void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
   NodeState &state = states[node];
-  state.at = at;
-  if (state.value)
+  if (state.value && state.at != onDisk)
     counted.valueBytes -= state.value->size();
-  if (value)
+  if (value && at != onDisk)
     counted.valueBytes += value->size();
+  state.at = at;
   state.value = std::move(value);
   state.failure = nullptr;
 }
@@ -433,7 +433,28 @@ Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> by
   return addLeaf(std::move(type), std::shared_ptr<Buffer>(kept, kept->buffer.get()), device, where);
 }
 
-Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, uint16_t device, const Place &where) {
+Result<Tensor> State::addFile(const std::string &path, uint64_t offset, TensorType type, const Place &where) {
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  std::shared_ptr<runtime::DiskPool> pool;
+  {
+    std::lock_guard lock(mutex);
+    if (!disk) {
+      ZYX_ASSIGN_OR_RETURN(disk, runtime::DiskPool::create());
+    }
+    pool = disk;
+  }
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, runtime::mapFile(pool, path, offset, static_cast<uint64_t>(size)));
+  if (type.dtype == DType::Bool) {
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    ZYX_RETURN_IF_ERROR(value->read(bytes));
+    return addData(std::move(type), bytes, where);
+  }
+  std::lock_guard lock(mutex);
+  return addLeaf(std::move(type), std::move(value), currentDevice(), where, onDisk);
+}
+
+Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, uint16_t device, const Place &where,
+                              std::optional<uint16_t> at) {
   graph::Attributes attributes;
   attributes.name = "leaf" + std::to_string(numLeaves++);
   ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(Op::Parameter, {}, std::move(attributes), std::move(type),
@@ -441,7 +462,7 @@ Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, ui
   growStates();
   states[node].device = device;
   Tensor tensor = makeTensor(node);
-  setValue(node, std::move(value), device);
+  setValue(node, std::move(value), at.value_or(device));
   return tensor;
 }
 
@@ -464,7 +485,7 @@ Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
   // What is handed over may have failed already.
   ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   const NodeState state = states[nodeOf(tensor)];
-  ZYX_ASSIGN_OR_RETURN(Tensor leaf, addLeaf(tensor.type(), state.value, state.at, where));
+  ZYX_ASSIGN_OR_RETURN(Tensor leaf, addLeaf(tensor.type(), state.value, state.at == onDisk ? state.device : state.at, where, state.at));
   // What is in flight may fail for both.
   for (Flight &flight : flights)
     if (std::ranges::any_of(flight.targets, [&](const auto &target) { return target.second.lock() == state.value; }))

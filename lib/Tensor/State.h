@@ -11,6 +11,7 @@
 #include "zyx/Base/Hash.h"
 #include "zyx/Graph/Graph.h"
 #include "zyx/Runtime/Device.h"
+#include "zyx/Runtime/DiskPool.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Change.h"
@@ -86,6 +87,8 @@ public:
   /// A leaf with these elements, which stay where they are while `owner` lives, or are copied.
   Result<Tensor> addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                              const Place &where);
+  /// A leaf with the bytes of a file, which stay there until a program reads them.
+  Result<Tensor> addFile(const std::string &path, uint64_t offset, TensorType type, const Place &where);
   /// A leaf with the value of another tensor.
   Result<Tensor> detach(const Tensor &tensor, const Place &where);
   Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources,
@@ -223,6 +226,8 @@ private:
   };
   /// The device of nodes that are made of constants alone: they are computed wherever they are needed.
   static constexpr uint16_t anywhere = UINT16_MAX;
+  /// Where values are that lie in files.
+  static constexpr uint16_t onDisk = UINT16_MAX - 1;
 
   /// What the graph does not say of a node.
   struct NodeState {
@@ -282,7 +287,8 @@ private:
   Result<NodeId> addTransfer(NodeId node, uint16_t device, const Place &where);
   /// Moves operands to the device of the first one that has one, or refuses.
   Status bringTogetherLocked(std::span<NodeId> nodes, std::string_view function, const Place &where);
-  Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value, uint16_t device, const Place &where);
+  Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value, uint16_t device, const Place &where,
+                         std::optional<uint16_t> at = std::nullopt);
   void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value, uint16_t at = anywhere);
   /// What makes a program of a graph for a device.
   using Compile = std::function<Result<std::shared_ptr<Program>>(const graph::Graph &, uint16_t)>;
@@ -300,6 +306,9 @@ private:
   struct Build {
     std::vector<std::pair<ProgramKey, graph::Graph>> missing = {};
     std::unordered_map<ProgramKey, session::Compiled, Low> made = {};
+    /// Values that a device needs and that lie in files.
+    std::vector<std::pair<NodeId, uint16_t>> files = {};
+    bool isComplete() const { return missing.empty() && files.empty(); }
     uint64_t hits = 0;
   };
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
@@ -333,6 +342,8 @@ private:
   Result<std::shared_ptr<runtime::Buffer>> numberBuffer(const std::vector<std::byte> &number, uint16_t device);
   /// Compiles what is missing, without the lock.
   Status compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock);
+  /// Reads the files of values, without the lock.
+  Status readFiles(Build &build, std::unique_lock<std::recursive_mutex> &lock);
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
   /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
   /// `isTaken` results take the memory.
@@ -400,6 +411,8 @@ private:
   session::Session session;
   /// By number; the first one is the default.
   std::vector<Home> homes;
+  /// Of files, once there is one.
+  std::shared_ptr<runtime::DiskPool> disk;
   std::atomic<bool> hasOneDevice = true;
   std::unordered_map<ProgramKey, std::shared_ptr<Program>, Low> programs;
   /// Those of plans, which have weights.

@@ -119,6 +119,10 @@ Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::sh
   return valueOrThrow(State::current(where)->addBorrowed(std::move(type), bytes, std::move(owner), where), where);
 }
 
+Tensor Tensor::fromFile(const std::string &path, DType dtype, Shape shape, uint64_t offset, Place where) {
+  return valueOrThrow(State::current(where)->addFile(path, offset, {dtype, std::move(shape)}, where), where);
+}
+
 Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {
   if (!isRepresentable(value, dtype))
     refuse("full: no " + std::string(zyx::toString(dtype)) + " is " + std::to_string(value), where);

@@ -103,7 +103,13 @@ public:
   }
   /// Bytes of the elements in row-major order, little-endian.
   static Tensor fromBytes(TensorType type, std::span<const std::byte> bytes, Place where = Place::current());
-  /// The same, where they are: memory that is not changed while `owner` lives, which the tensor keeps. Copied where it is
+  /// The bytes of a file from `offset` on: dense and row-major, little-endian, of any alignment. Nothing is read before a
+  /// program needs them, and then once, into the memory of its device; reading the tensor itself reads the file. The file
+  /// should stay as it is: one that is shorter by then is an Error. Throws where there is no such file, or where it ends
+  /// before the tensor does. Bools are read at once, because other bytes than 0 and 1 are refused.
+  static Tensor fromFile(const std::string &path, DType dtype, Shape shape, uint64_t offset = 0,
+                         Place where = Place::current());
+  /// As fromBytes, where they are: memory that is not changed while `owner` lives, which the tensor keeps. Copied where it is
   /// not aligned to the elements, or the context's device computes elsewhere.
   static Tensor borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                        Place where = Place::current());
