@@ -8,6 +8,7 @@
 #include "GradientRules.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace zyx::graph {
 
@@ -37,14 +38,14 @@ public:
 
 /// The gradient of a body as a body.
 struct BodyGradient {
-  /// Takes what the differentiated body takes, then the gradients of those results that have one.
-  /// None where nothing wanted has a gradient.
+  /// Takes what the differentiated body takes, then the gradients of those results that have one, then these results
+  /// themselves where they are known. None where nothing wanted has a gradient.
   Body body;
   /// Per input of the differentiated body the result that is its gradient.
   std::vector<std::optional<size_t>> resultOf;
 
-  /// Whether the input is read.
-  std::vector<bool> isRead;
+  /// Whether the input is read, and the known result.
+  std::vector<bool> isRead, isResultRead;
 };
 
 } // namespace
@@ -68,8 +69,41 @@ static std::vector<NodeId> holdApart(GradientEmitter &e, const std::vector<NodeI
   return e.check(e.graph.custom(std::string(recomputeName), "", *handsOn, operands), values.size());
 }
 
+/// The graph with an input more for each of these nodes, which stands in its place: what only they need is gone.
+static Result<Body> replaceByInputs(const Graph &from, const std::vector<NodeId> &nodes) {
+  BodyEmitter to;
+  std::unordered_map<NodeId, NodeId> copies;
+  for (NodeId input : from.inputs)
+    copies.emplace(input, to.input(from.node(input).type));
+  for (NodeId node : nodes) {
+    const NodeId input = to.input(from.node(node).type);
+    copies.emplace(node, input);
+  }
+  std::vector<bool> isNeeded(from.size());
+  for (const Output &output : from.outputs)
+    isNeeded[output.node] = true;
+  for (size_t id = from.size(); id-- > 0;)
+    if (isNeeded[id] && !copies.contains(static_cast<NodeId>(id)))
+      for (NodeId operand : from.node(static_cast<NodeId>(id)).operands)
+        isNeeded[operand] = true;
+  for (NodeId id = 0; id < from.size(); ++id) {
+    if (!isNeeded[id] || copies.contains(id))
+      continue;
+    const Node &node = from.node(id);
+    std::vector<NodeId> operands;
+    for (NodeId operand : node.operands)
+      operands.push_back(copies.at(operand));
+    copies.emplace(id, to.check(to.body.add(node.op, operands, node.attributes, node.type, from.location(id))));
+  }
+  for (const Output &output : from.outputs)
+    to.output(copies.at(output.node));
+  return to.finish();
+}
+
+/// Where `isKnown`, results of that number are inputs of the gradient, too, instead of computed by it again.
 static Result<BodyGradient> differentiate(const Body &body, const std::vector<bool> &isWanted,
-                                          const std::vector<bool> &hasGradient, bool isRecomputed = false) {
+                                          const std::vector<bool> &hasGradient, bool isRecomputed = false,
+                                          const std::vector<bool> &isKnown = {}) {
   const Graph &from = body.graph();
   BodyEmitter emitter;
   std::vector<NodeId> inputs, targets, seeds, sources;
@@ -103,13 +137,21 @@ static Result<BodyGradient> differentiate(const Body &body, const std::vector<bo
   }
   if (emitter.body.outputs.empty())
     return result;
-  ZYX_ASSIGN_OR_RETURN(result.body, emitter.finish());
+  std::vector<NodeId> known;
+  for (size_t i = 0; i < isKnown.size(); ++i)
+    if (isKnown[i])
+      known.push_back(results[i]);
+  ZYX_ASSIGN_OR_RETURN(result.body, known.empty() ? emitter.finish() : replaceByInputs(emitter.body, known));
   const Graph &made = result.body.graph();
   std::vector<bool> isReachable(made.size());
   for (NodeId id : made.reachable())
     isReachable[id] = true;
   for (size_t i = 0; i < inputs.size(); ++i)
     result.isRead.push_back(isReachable[made.inputs[i]]);
+  result.isResultRead.resize(from.outputs.size());
+  for (size_t i = 0, input = inputs.size() + seeds.size(); i < isKnown.size(); ++i)
+    if (isKnown[i])
+      result.isResultRead[i] = isReachable[made.inputs[input++]];
   return result;
 }
 
@@ -137,8 +179,9 @@ static void differentiateCustom(GradientPass &p, const Node &node,
       p.give(node.operands[i], results[*body->resultOf[i]]);
 }
 
-/// A loop forwards again, which stores what it carries at the begin of each trip, and one backwards,
-/// which carries the gradients of the carried values and adds up those of the invariants.
+/// A loop forwards again, which stores what it carries before the first trip and behind each, and one backwards,
+/// which carries the gradients of the carried values and adds up those of the invariants. What a trip made of the values
+/// that are stored is not computed again: it is the next row.
 namespace {
 class LoopGradient {
 public:
@@ -155,7 +198,7 @@ private:
   bool isInvariant(size_t operand) const { return operand >= carried; }
   TensorType bufferType(size_t operand) const {
     TensorType type = typeOf(operand);
-    type.shape.insert(type.shape.begin(), trips);
+    type.shape.insert(type.shape.begin(), trips + 1);
     return type;
   }
 
@@ -173,6 +216,8 @@ private:
   BodyGradient trip;
   /// Carried values that the gradient of a trip reads; carried floats; invariants with a gradient.
   std::vector<size_t> stored, floats, summed;
+  /// By carried value, whether the gradient of a trip takes what the trip makes of it.
+  std::vector<bool> isKnown;
 };
 } // namespace
 
@@ -186,11 +231,12 @@ Result<Body> LoopGradient::makeStoring() const {
     buffers.push_back(e.input(bufferType(i)));
   for (size_t i = carried; i < node.operands.size(); ++i)
     arguments.push_back(e.input(typeOf(i)));
-  for (NodeId next : e.check(e.body.inlineBody(body, arguments), carried))
-    e.output(next);
+  const std::vector<NodeId> next = e.check(e.body.inlineBody(body, arguments), carried);
+  const NodeId row = e.add(arguments[0], e.fillLike(arguments[0], 1));
+  for (NodeId value : next)
+    e.output(value);
   for (size_t i = 0; i < stored.size(); ++i)
-    e.output(e.check(e.body.scatter(ScatterKind::Set, buffers[i], arguments[0],
-                                    arguments[stored[i] + 1], 0)));
+    e.output(e.check(e.body.scatter(ScatterKind::Set, buffers[i], row, next[stored[i]], 0)));
   return e.finish();
 }
 
@@ -208,11 +254,22 @@ Result<Body> LoopGradient::makeBackward() const {
   for (size_t i = 0; i < carried; ++i)
     if (!std::ranges::binary_search(stored, i))
       arguments[i + 1] = e.zeros(typeOf(i));
-  for (size_t i : stored)
-    arguments[i + 1] = e.check(e.body.gather(e.input(bufferType(i)), index, 0));
+  const NodeId next = e.add(index, e.fill(number, 1));
+  std::vector<NodeId> known;
+  for (size_t i : stored) {
+    const NodeId rows = e.input(bufferType(i));
+    arguments[i + 1] = e.check(e.body.gather(rows, index, 0));
+    known.push_back(e.check(e.body.gather(rows, next, 0)));
+  }
   for (size_t i = carried; i < node.operands.size(); ++i)
     arguments[i + 1] = e.input(typeOf(i));
   arguments.insert(arguments.end(), gradients.begin(), gradients.end());
+  for (size_t i = 0; i < carried; ++i) {
+    const auto place = std::ranges::lower_bound(stored, i);
+    if (isKnown[i])
+      arguments.push_back(place != stored.end() && *place == i ? known[static_cast<size_t>(place - stored.begin())]
+                                                               : e.zeros(typeOf(i)));
+  }
 
   const std::vector<NodeId> results = e.check(e.body.inlineBody(trip.body, arguments),
                                               trip.body.graph().outputs.size());
@@ -241,8 +298,11 @@ std::vector<NodeId> LoopGradient::storeCarried() {
   }
   const auto firstInvariant = node.operands.begin() + static_cast<ptrdiff_t>(carried);
   std::vector<NodeId> initial(node.operands.begin(), firstInvariant);
-  for (size_t i : stored)
-    initial.push_back(p.zeros(bufferType(i)));
+  for (size_t i : stored) {
+    Shape row = typeOf(i).shape;
+    row.insert(row.begin(), 1);
+    initial.push_back(p.padDim(p.reshape(initial[i], row), 0, 0, trips));
+  }
   std::vector<NodeId> results =
       p.check(p.graph.loop(*storing, trips, initial, {firstInvariant, node.operands.end()}),
               initial.size());
@@ -275,8 +335,23 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
         p.give(node.operands[i], *gradients[i]);
     return;
   }
+  // What is stored for its trip is known behind the trip before.
+  const Graph &inside = body.graph();
+  for (size_t i = 0; i < carried; ++i) {
+    const Node &result = inside.node(inside.outputs[i].node);
+    const bool isMade = result.op != Op::Parameter && result.op != Op::Constant;
+    const auto same = [&](size_t other) { return inside.outputs[other].node == inside.outputs[i].node && isKnown[other]; };
+    bool isFirst = true;
+    for (size_t other = 0; other < i; ++other)
+      isFirst = isFirst && !same(other);
+    isKnown.push_back(trip.isRead[i + 1] && isMade && isFirst);
+  }
+  Result<BodyGradient> shorter = differentiate(body, isWanted, hasGradient, /*isRecomputed=*/false, isKnown);
+  if (!shorter.isOk())
+    return p.refuse(node, shorter.status().message());
+  trip = std::move(*shorter);
   for (size_t i = 0; i < node.operands.size(); ++i) {
-    if (!isInvariant(i) && trip.isRead[i + 1])
+    if (!isInvariant(i) && (trip.isRead[i + 1] || trip.isResultRead[i]))
       stored.push_back(i);
     if (isInvariant(i) && trip.resultOf[i + 1])
       summed.push_back(i);
