@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/ChildProcess.h"
 
+#include "zyx/Base/Leftover.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -15,6 +17,7 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -70,20 +73,28 @@ Result<Channel> makeChannel() {
 /// Whether children stay in the group of this process.
 std::atomic<bool> keepsChildren = false;
 
-/// In the child, which may share the memory of the parent: system calls alone. Returns what failed.
-int become(char *const *arguments, const int (&standard)[3], bool inOwnGroup, pid_t parent) {
+/// What a child becomes.
+struct Image {
+  std::vector<char *> arguments, environment;
+  int standard[3];
+  /// Where it says why it could not.
+  int report;
+};
+
+/// In a new process: it ends with the thread that waits for it. Returns what failed.
+int tieToParent(bool inOwnGroup, pid_t parent) {
   if (inOwnGroup && ::setpgid(0, 0) != 0)
     return errno;
 #ifdef __linux__
-  // It ends with the thread that waits for it.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent)
     ::_exit(127);
 #endif
-  for (int i = 0; i < 3; ++i)
-    if ((standard[i] == i ? ::fcntl(i, F_SETFD, 0) : ::dup2(standard[i], i)) < 0)
-      return errno;
-  // Signals as a program expects them, whatever this one did to its own.
+  return 0;
+}
+
+/// Signals as a program expects them, whatever this one did to its own.
+void resetSignals() {
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal)
@@ -91,36 +102,125 @@ int become(char *const *arguments, const int (&standard)[3], bool inOwnGroup, pi
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execvp(arguments[0], arguments);
-  return errno;
 }
 
+/// In the child, which may share the memory of the parent: system calls alone.
+[[noreturn]] void become(const Image &image, bool inOwnGroup, pid_t parent) {
+  int failure = tieToParent(inOwnGroup, parent);
+  for (int i = 0; i < 3 && failure == 0; ++i)
+    if ((image.standard[i] == i ? ::fcntl(i, F_SETFD, 0) : ::dup2(image.standard[i], i)) < 0)
+      failure = errno;
+  if (failure == 0) {
+    resetSignals();
+    ::execvpe(image.arguments[0], image.arguments.data(), image.environment.data());
+    failure = errno;
+  }
+  while (::write(image.report, &failure, sizeof(failure)) < 0 && errno == EINTR)
+    ;
+  ::_exit(127);
+}
+
+/// Where this process ignores SIGCHLD, the system reports the end of no child of its own: another process
+/// between them waits for it, and writes how it ended. System calls alone.
+[[noreturn]] void supervise(const Image &image, bool inOwnGroup, pid_t parent, int status) {
+  if (const int failure = tieToParent(inOwnGroup, parent)) {
+    (void)!::write(image.report, &failure, sizeof(failure));
+    ::_exit(127);
+  }
+  resetSignals();
+  // That one is for the child, which is in the same group.
+  ::signal(SIGABRT, SIG_IGN);
+  const pid_t self = ::getpid(), child = ::vfork();
+  if (child == 0)
+    become(image, false, self);
+  if (child < 0) {
+    const int failure = errno;
+    (void)!::write(image.report, &failure, sizeof(failure));
+    ::_exit(127);
+  }
+  // Whoever reads or writes at another end waits for the child alone.
+  constexpr unsigned last = ~0u;
+  if ((status > 0 && ::syscall(SYS_close_range, 0u, static_cast<unsigned>(status) - 1, 0u) != 0) ||
+      ::syscall(SYS_close_range, static_cast<unsigned>(status) + 1, last, 0u) != 0)
+    for (int number = 0; number < 1024; ++number)
+      if (number != status)
+        ::close(number);
+  int how = 0;
+  while (::waitpid(child, &how, 0) < 0 && errno == EINTR)
+    ;
+  (void)!::write(status, &how, sizeof(how));
+  // Whom it has left behind, and this process with them.
+  if (inOwnGroup)
+    ::kill(0, SIGKILL);
+  ::_exit(0);
+}
+
+bool ignoresChildren() {
+  struct sigaction action = {};
+  return ::sigaction(SIGCHLD, nullptr, &action) == 0 &&
+         ((!(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN) || (action.sa_flags & SA_NOCLDWAIT));
+}
+
+/// The variables of this process, but for those that are given as "NAME=VALUE".
+std::vector<char *> withVariables(const std::vector<std::string> &given) {
+  std::vector<char *> all;
+  for (char **variable = environ; variable && *variable; ++variable) {
+    const std::string_view text = *variable;
+    const bool isGiven = std::any_of(given.begin(), given.end(), [&](const std::string &other) {
+      return text.starts_with(other.substr(0, other.find('=') + 1));
+    });
+    if (!isGiven)
+      all.push_back(*variable);
+  }
+  for (const std::string &variable : given)
+    all.push_back(const_cast<char *>(variable.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+struct Spawned {
+  pid_t process;
+  /// Where another process tells how the child ended.
+  Descriptor status;
+};
+
 /// Not posix_spawn, which cannot ask for the end with the parent.
-Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&channels)[3],
-                    bool inOwnGroup) {
-  std::vector<char *> arguments;
+Result<Spawned> spawn(const std::vector<std::string> &command, const std::vector<std::string> &variables,
+                      const Channel (&channels)[3], bool inOwnGroup) {
+  Image image;
   for (const std::string &argument : command)
-    arguments.push_back(const_cast<char *>(argument.c_str()));
-  arguments.push_back(nullptr);
-  const int standard[] = {channels[0].theirs.get(), channels[1].theirs.get(),
-                          channels[2].theirs.get()};
+    image.arguments.push_back(const_cast<char *>(argument.c_str()));
+  image.arguments.push_back(nullptr);
+  image.environment = withVariables(variables);
+  for (int i = 0; i < 3; ++i)
+    image.standard[i] = channels[i].theirs.get();
   // What the child says where it cannot become the program; at its end where it did.
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     return Status::ioError(std::string("cannot connect a child process: ") + std::strerror(errno));
   Descriptor ours(report[0]), theirs(report[1]);
+  image.report = report[1];
+  int status[2] = {-1, -1};
+  const bool isSupervised = ignoresChildren();
+  if (isSupervised && ::pipe2(status, O_CLOEXEC) != 0)
+    return Status::ioError(std::string("cannot connect a child process: ") + std::strerror(errno));
+  Descriptor told(status[0]), tells(status[1]);
   // No handler of this process may run in the child.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t parent = ::getpid();
   int error = 0;
-  const pid_t child = ::vfork();
-  if (child == 0) {
-    const int failure = become(arguments.data(), standard, inOwnGroup, parent);
-    while (::write(report[1], &failure, sizeof(failure)) < 0 && errno == EINTR)
-      ;
-    ::_exit(127);
+  pid_t child;
+  if (isSupervised) {
+    // It lives on beside this process, and so has memory of its own.
+    child = ::_Fork();
+    if (child == 0)
+      supervise(image, inOwnGroup, parent, status[1]);
+  } else {
+    child = ::vfork();
+    if (child == 0)
+      become(image, inOwnGroup, parent);
   }
   if (child < 0)
     error = errno;
@@ -130,13 +230,16 @@ Result<pid_t> spawn(const std::vector<std::string> &command, const Channel (&cha
     while (::read(report[0], &error, sizeof(error)) < 0 && errno == EINTR)
       ;
   if (error == 0)
-    return child;
+    return Spawned{child, std::move(told)};
   if (child > 0)
     ::waitpid(child, nullptr, 0);
   return Status::notFound("cannot run " + command[0] + ": " + std::strerror(error));
 }
 
-void endGroup(int) { ::kill(0, SIGKILL); }
+void endGroup(int) {
+  removeLeftovers();
+  ::kill(0, SIGKILL);
+}
 
 /// Reads what is there; closes the descriptor at its end.
 template <typename Container> void readInto(Descriptor &from, Container &into) {
@@ -168,7 +271,16 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
     ZYX_ASSIGN_OR_RETURN(channel, makeChannel());
   }
   const bool inOwnGroup = !keepsChildren;
-  ZYX_ASSIGN_OR_RETURN(pid_t child, spawn(command, channels, inOwnGroup));
+  ZYX_ASSIGN_OR_RETURN(Spawned spawned, spawn(command, limits.environment, channels, inOwnGroup));
+  const pid_t child = spawned.process;
+  const bool isSupervised = spawned.status.isOpen();
+  Leftover processes = inOwnGroup ? Leftover::processes(child) : Leftover();
+#ifdef SYS_pidfd_open
+  // A number may be another process's once it was waited for, this cannot. Not there before Linux 5.3.
+  const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0u)));
+#else
+  const Descriptor process;
+#endif
   auto end = [&] { ::kill(inOwnGroup ? -child : child, SIGKILL); };
   for (Channel &channel : channels)
     channel.theirs.close();
@@ -188,7 +300,7 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
         break;
       result.timedOut = true;
       deadline = Clock::now() + lastWords;
-      ::kill(child, SIGABRT);
+      ::kill(isSupervised && inOwnGroup ? -child : child, SIGABRT);
       continue;
     }
     if (polled[0].revents) {
@@ -212,11 +324,21 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
   }
   if (result.timedOut || result.tooMuchOutput)
     end();
-  for (siginfo_t ended = {}; ended.si_pid != child;) {
-    if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
-        errno != EINTR)
-      return Status::internal(std::string("cannot wait for a child process: ") +
-                              std::strerror(errno));
+  bool isWaitedFor = false;
+  constexpr auto byDescriptor = static_cast<idtype_t>(3); // P_PIDFD, which older headers lack
+  for (;;) {
+    siginfo_t ended = {};
+    if (::waitid(process.isOpen() ? byDescriptor : P_PID, static_cast<id_t>(process.isOpen() ? process.get() : child), &ended,
+                 WEXITED | WNOHANG | WNOWAIT) != 0 &&
+        errno != EINTR) {
+      if (errno != ECHILD)
+        return Status::internal(std::string("cannot wait for a child process: ") +
+                                std::strerror(errno));
+      // It has ended, but another part of this process waits for every child, or ignores SIGCHLD. Its number, and so that
+      // of its group, may be another's by now.
+      isWaitedFor = true;
+      break;
+    }
     if (ended.si_pid == child)
       break;
     // One that has closed its ends may still run.
@@ -227,10 +349,25 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   // Whom it has left behind; before it is forgotten, because its number names the group.
-  if (inOwnGroup)
+  if (inOwnGroup && !isWaitedFor)
     end();
+  processes.forget();
   int status = 0;
-  ::waitpid(child, &status, 0);
+  if (isSupervised) {
+    // The supervisor ends by itself when it has told, unless it was ended with the group.
+    if (!isWaitedFor)
+      ::waitpid(child, nullptr, 0);
+    ssize_t got;
+    while ((got = ::read(spawned.status.get(), &status, sizeof(status))) < 0 && errno == EINTR)
+      ;
+    if (result.timedOut || result.tooMuchOutput)
+      status = SIGKILL;
+    else
+      result.isEndUnknown = got != sizeof(status);
+  } else if (isWaitedFor || ::waitpid(child, &status, 0) != child) {
+    result.isEndUnknown = true;
+    return result;
+  }
   if (WIFSIGNALED(status))
     result.signal = WTERMSIG(status);
   else

@@ -4,12 +4,16 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/File.h"
 
-#include <atomic>
+#include "NewFile.h"
+#include "zyx/Base/Allocate.h"
+
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <utility>
 
@@ -27,13 +31,13 @@ Result<ReadOnlyFile> ReadOnlyFile::open(const std::string &path) {
   return adopt(descriptor, path);
 }
 
-Result<ReadOnlyFile> ReadOnlyFile::adopt(int descriptor, std::string name) {
+Result<ReadOnlyFile> ReadOnlyFile::adopt(int descriptor, std::string path) {
   struct stat info;
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);
-    return Status::ioError(name + ": not a regular file");
+    return Status::ioError(path + ": not a regular file");
   }
-  return ReadOnlyFile(descriptor, static_cast<uint64_t>(info.st_size), std::move(name));
+  return ReadOnlyFile(descriptor, static_cast<uint64_t>(info.st_size), std::move(path));
 }
 
 ReadOnlyFile::ReadOnlyFile(ReadOnlyFile &&other) noexcept
@@ -90,58 +94,123 @@ Result<std::vector<std::byte>> zyx::readFile(const std::string &path, uint64_t l
   if (file.size() > limit)
     return Status::invalidArgument(path + ": holds " + std::to_string(file.size()) +
                                    " bytes, more than the limit of " + std::to_string(limit));
-  std::vector<std::byte> bytes(file.size());
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, allocateBytes(file.size(), path));
   ZYX_RETURN_IF_ERROR(file.read(0, bytes));
   return bytes;
 }
 
-Result<AtomicFile> AtomicFile::create(const std::string &path) {
+//===----------------------------------------------------------------------===//
+// AtomicFile
+//===----------------------------------------------------------------------===//
+
+struct AtomicFile::Target {
+  /// As the caller wrote it, for messages.
+  std::string path;
+  NewFile file;
+  /// In the folder of `file`.
+  std::string name;
+  bool isThere = false;
+  /// Of the file that is there.
+  mode_t mode = 0;
+  uid_t owner = 0;
+  gid_t group = 0;
+  std::vector<std::byte> accessList;
+
+  Status fail(const std::string &why) const { return Status::ioError(path + ": cannot write: " + why); }
+  Status keepRights() const;
+};
+
+/// The name that a path leads to over symbolic links, whether there is a file of it or not.
+static Result<std::string> followLinks(const std::string &path) {
+  // As many as the system follows.
+  constexpr int mostLinks = 40;
+  std::string at = path;
+  for (int i = 0; i < mostLinks; ++i) {
+    std::string link(PATH_MAX, '\0');
+    const ssize_t size = ::readlink(at.c_str(), link.data(), link.size());
+    if (size < 0)
+      return at;
+    link.resize(static_cast<size_t>(size));
+    at = link.starts_with('/') ? link : folderOf(at) + "/" + link;
+  }
+  return Status::ioError(path + ": cannot write: " + std::strerror(ELOOP));
+}
+
+/// Of POSIX, as Linux keeps it: without it the mode's bits of the group would say something else.
+static constexpr const char *accessListName = "system.posix_acl_access";
+
+Result<AtomicFile> AtomicFile::create(const std::string &path, bool hasName) {
+  ZYX_ASSIGN_OR_RETURN(const std::string real, followLinks(path));
+  auto target = std::make_unique<Target>();
+  target->path = path;
+  const size_t slash = real.rfind('/');
+  target->name = slash == std::string::npos ? real : real.substr(slash + 1);
+  if (target->name.empty())
+    return target->fail(path.empty() ? "the name is empty" : std::strerror(EISDIR));
+  const std::string folder = folderOf(real);
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return Status::ioError(path + ": cannot write: not a regular file");
-  static std::atomic<unsigned> counter = 0;
-  std::string temporary;
-  int descriptor;
-  do {
-    temporary = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
-    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EEXIST);
-  if (descriptor < 0)
-    return Status::ioError(path + ": cannot write: " + lastError());
-  return AtomicFile(descriptor, path, std::move(temporary));
+  if (::lstat(real.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode))
+      return target->fail("not a regular file");
+    // The system decides who may write: modes, access lists, flags, what is mounted for reading only.
+    const int old = ::open(real.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (old < 0)
+      return target->fail(lastError());
+    target->isThere = true;
+    target->mode = info.st_mode & 07777;
+    target->owner = info.st_uid;
+    target->group = info.st_gid;
+    if (const ssize_t size = ::fgetxattr(old, accessListName, nullptr, 0); size > 0) {
+      target->accessList.resize(static_cast<size_t>(size));
+      if (::fgetxattr(old, accessListName, target->accessList.data(), target->accessList.size()) != size)
+        target->accessList.clear();
+    }
+    ::close(old);
+  } else if (errno != ENOENT) {
+    return target->fail(lastError());
+  }
+  // Nobody reads what is not there yet with rights that the file will not give.
+  Result<NewFile> file = NewFile::create(folder, target->isThere ? 0600 : 0666, hasName);
+  if (!file)
+    return target->fail(file.status().message());
+  target->file = std::move(*file);
+  if (target->isThere) {
+    if (Status status = target->keepRights(); !status.isOk())
+      return status;
+  }
+  return AtomicFile(std::move(target));
 }
 
-AtomicFile::AtomicFile(AtomicFile &&other) noexcept
-    : descriptor(std::exchange(other.descriptor, -1)), path(std::move(other.path)),
-      temporary(std::exchange(other.temporary, {})) {}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor >= 0)
-    ::close(descriptor);
-  if (!temporary.empty())
-    ::unlink(temporary.c_str());
+Status AtomicFile::Target::keepRights() const {
+  const int descriptor = file.descriptor();
+  struct stat info;
+  if (::fstat(descriptor, &info) != 0)
+    return fail(lastError());
+  if (info.st_uid != owner && ::fchown(descriptor, owner, static_cast<gid_t>(-1)) != 0)
+    return fail("it belongs to another user, whom only root can give a new file; remove it first, or write to another name");
+  // A group that this user is not in: the file is his alone then.
+  mode_t rights = mode;
+  if (info.st_gid != group && ::fchown(descriptor, static_cast<uid_t>(-1), group) != 0)
+    rights &= ~static_cast<mode_t>(070);
+  else if (!accessList.empty())
+    (void)::fsetxattr(descriptor, accessListName, accessList.data(), accessList.size(), 0);
+  if (::fchmod(descriptor, rights) != 0)
+    return fail(lastError());
+  return Status::ok();
 }
+
+AtomicFile::AtomicFile(std::unique_ptr<Target> target) : target(std::move(target)) {}
+AtomicFile::AtomicFile(AtomicFile &&other) noexcept = default;
+AtomicFile::~AtomicFile() = default;
 
 Status AtomicFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put < 0)
-      return Status::ioError(path + ": cannot write: " + lastError());
-    bytes = bytes.subspan(static_cast<size_t>(put));
-  }
-  return Status::ok();
+  const Status status = target->file.write(bytes);
+  return status.isOk() ? status : target->fail(status.message());
 }
 
 Status AtomicFile::commit(Durability durability) {
-  // A network's file system may only find at the end that there is no room.
-  if ((durability == Durability::Sync && ::fsync(descriptor) != 0) ||
-      ::close(std::exchange(descriptor, -1)) != 0 ||
-      ::rename(temporary.c_str(), path.c_str()) != 0)
-    return Status::ioError(path + ": cannot write: " + lastError());
-  temporary.clear();
-  return Status::ok();
+  const Status status = target->file.place(target->name, durability);
+  return status.isOk() ? status : target->fail(status.message());
 }
 
 Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,

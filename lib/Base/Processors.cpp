@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdlib>
 #include <sched.h>
+#include <sys/resource.h>
 #include <string_view>
 #include <sys/syscall.h>
 #include <thread>
@@ -38,7 +39,7 @@ bool contains(std::string_view list, std::string_view item) {
 /// The number that `text` starts with; 0 where there is none, as for "max".
 long toNumber(std::string_view text) { return std::strtol(std::string(text).c_str(), nullptr, 10); }
 
-/// A hierarchy of control groups that limits processor time.
+/// A hierarchy of control groups with one controller: "cpu" limits processor time, "memory" bytes.
 struct Hierarchy {
   bool isUnified = false;
   /// The folder that is mounted, the group that it shows, and the group of this process.
@@ -46,20 +47,20 @@ struct Hierarchy {
 };
 
 /// Lines are "id:controllers:/group", with no controllers in version 2 (cgroups(7)).
-std::string groupOf(const std::string &groups, bool unified) {
+std::string groupOf(const std::string &groups, bool unified, std::string_view controller) {
   for (std::string_view line : split(groups, '\n')) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos)
       continue;
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (unified ? controllers.empty() : contains(controllers, "cpu"))
+    if (unified ? controllers.empty() : contains(controllers, controller))
       return std::string(line.substr(second + 1));
   }
   return "";
 }
 
 /// Lines are "id parent device shown mount options [tags] - type source options" (proc(5)).
-std::vector<Hierarchy> readHierarchies(const std::string &root) {
+std::vector<Hierarchy> readHierarchies(const std::string &root, std::string_view controller) {
   const std::string groups = readSystemFile(root + "/proc/self/cgroup"),
                     mounts = readSystemFile(root + "/proc/self/mountinfo");
   std::vector<Hierarchy> found;
@@ -72,16 +73,16 @@ std::vector<Hierarchy> readHierarchies(const std::string &root) {
     if (place.size() < 5 || kind.empty())
       continue;
     const bool isUnified = kind[0] == "cgroup2";
-    if (!isUnified && !(kind[0] == "cgroup" && contains(kind.back(), "cpu")))
+    if (!isUnified && !(kind[0] == "cgroup" && contains(kind.back(), controller)))
       continue;
     found.push_back({isUnified, std::string(place[4]), std::string(place[3]),
-                     groupOf(groups, isUnified)});
+                     groupOf(groups, isUnified, controller)});
   }
   return found;
 }
 
-/// Processors that one group gives time for, UINT_MAX where it sets no limit.
-unsigned limitOf(const std::string &folder, bool isUnified) {
+/// Processors that one group gives time for, UINT64_MAX where it sets no limit.
+uint64_t processorsOf(const std::string &folder, bool isUnified) {
   long quota = 0, period = 0;
   if (isUnified) {
     const std::string text = readSystemFile(folder + "/cpu.max");
@@ -96,18 +97,31 @@ unsigned limitOf(const std::string &folder, bool isUnified) {
   }
   // No quota is "max" or -1.
   if (quota <= 0 || period <= 0)
-    return UINT_MAX;
-  return static_cast<unsigned>(std::clamp<long>(quota / period, 1, UINT_MAX));
+    return UINT64_MAX;
+  return static_cast<uint64_t>(std::clamp<long>(quota / period, 1, UINT_MAX));
 }
 
-unsigned limitOf(const Hierarchy &hierarchy, const std::string &root) {
+/// Bytes that one group may use, UINT64_MAX where it sets no limit. No limit is "max" in version 2, and in version 1
+/// more than a machine has.
+uint64_t bytesOf(const std::string &folder, bool isUnified) {
+  const std::string text = readSystemFile(folder + (isUnified ? "/memory.max" : "/memory.limit_in_bytes"));
+  char *end = nullptr;
+  const unsigned long long bytes = std::strtoull(text.c_str(), &end, 10);
+  return end == text.c_str() || text.starts_with('-') ? UINT64_MAX : bytes;
+}
+
+/// What one group sets.
+using LimitOf = uint64_t (*)(const std::string &folder, bool isUnified);
+
+/// Of the group and all above it.
+uint64_t lowest(const Hierarchy &hierarchy, const std::string &root, LimitOf limitOf) {
   const std::string top = root + hierarchy.mount;
   std::string below;
   // In a container the group may be told as the machine sees it, while the mount shows it as the top.
   const std::string shown = hierarchy.shown == "/" ? "" : hierarchy.shown;
   if (hierarchy.group.starts_with(shown))
     below = hierarchy.group.substr(shown.size());
-  unsigned limit = UINT_MAX;
+  uint64_t limit = UINT64_MAX;
   for (;;) {
     limit = std::min(limit, limitOf(top + below, hierarchy.isUnified));
     const size_t last = below.rfind('/');
@@ -120,11 +134,21 @@ unsigned limitOf(const Hierarchy &hierarchy, const std::string &root) {
 } // namespace
 
 /// By control groups.
-static unsigned readLimit(const std::string &root) {
-  unsigned limit = UINT_MAX;
-  for (const Hierarchy &hierarchy : readHierarchies(root))
-    limit = std::min(limit, limitOf(hierarchy, root));
+static uint64_t readLimit(const std::string &root, std::string_view controller, LimitOf limitOf) {
+  uint64_t limit = UINT64_MAX;
+  for (const Hierarchy &hierarchy : readHierarchies(root, controller))
+    limit = std::min(limit, lowest(hierarchy, root, limitOf));
   return limit;
+}
+
+uint64_t zyx::usableMemory(const std::string &root) {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+  const uint64_t machine =
+      pages > 0 && bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(bytes) : UINT64_MAX;
+  static const uint64_t ownLimit = readLimit("", "memory", bytesOf);
+  rlimit addresses = {};
+  const bool isLimited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  return std::min<uint64_t>(isLimited ? std::min<uint64_t>(machine, addresses.rlim_cur) : machine, root.empty() ? ownLimit : readLimit(root, "memory", bytesOf));
 }
 
 unsigned zyx::usableProcessors(const std::string &root) {
@@ -133,8 +157,9 @@ unsigned zyx::usableProcessors(const std::string &root) {
   if (::sched_getaffinity(0, sizeof(set), &set) == 0)
     processors = static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
   // Reading it takes some hundred microseconds.
-  static const unsigned ownLimit = readLimit("");
-  return std::min(processors, root.empty() ? ownLimit : readLimit(root));
+  static const uint64_t ownLimit = readLimit("", "cpu", processorsOf);
+  const uint64_t limit = root.empty() ? ownLimit : readLimit(root, "cpu", processorsOf);
+  return static_cast<unsigned>(std::min<uint64_t>(processors, limit));
 }
 
 std::string zyx::processorName() {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/RandomTensor.h"
 
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Float.h"
 
 #include <cstring>
@@ -41,7 +42,8 @@ static void storeFloat(DType dtype, double value, std::byte *to) {
 
 Result<HostTensor> zyx::randomTensor(const TensorType &type, uint64_t seed) {
   ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(type));
-  HostTensor tensor{type, std::vector<std::byte>(size)};
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> data, allocateBytes(static_cast<uint64_t>(size), "a random " + toString(type)));
+  HostTensor tensor{type, std::move(data)};
   int64_t bytes = byteSize(type.dtype);
   uint64_t state = seed;
   for (int64_t at = 0; at < size; at += bytes) {

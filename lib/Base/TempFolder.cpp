@@ -9,7 +9,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <system_error>
 #include <unistd.h>
@@ -38,11 +45,63 @@ Result<TempFolder> TempFolder::createInMemory(uint64_t bytes) {
   return create();
 }
 
+static constexpr std::string_view prefix = "zyx-tmp-";
+
+/// Removes the folders of processes that are dead: one that lives holds a lock on its folder.
+static void removeStale(const std::string &parent) {
+  {
+    // A process need not look twice.
+    constexpr size_t mostParents = 64;
+    static std::mutex mutex;
+    static std::set<std::string> seen;
+    std::lock_guard lock(mutex);
+    if (seen.size() >= mostParents || !seen.insert(parent).second)
+      return;
+  }
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().native().starts_with(prefix))
+      continue;
+    const std::string path = it->path();
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat info;
+    std::error_code ignored;
+    if (descriptor >= 0 && ::fstat(descriptor, &info) == 0 && info.st_uid == ::geteuid() &&
+        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      std::filesystem::remove_all(path, ignored);
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+}
+
 Result<TempFolder> TempFolder::createIn(const std::string &parent) {
-  std::string path = parent + "/zyx-XXXXXX";
-  if (!mkdtemp(path.data()))
-    return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(errno));
-  return TempFolder(std::move(path));
+  removeStale(parent);
+  for (;;) {
+    uint64_t random = 0;
+    (void)!::getrandom(&random, sizeof(random), 0);
+    char number[32];
+    std::snprintf(number, sizeof(number), "%016llx", static_cast<unsigned long long>(random));
+    std::string path = parent + "/" + std::string(prefix) + number;
+    Leftover leftover = Leftover::folder(path);
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      if (errno == EEXIST)
+        continue;
+      return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(errno));
+    }
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) {
+      const int error = errno;
+      ::rmdir(path.c_str());
+      return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(error));
+    }
+    // Whoever removes stale folders may have been between the two; this one is his then.
+    // Some file systems have no locks, and nobody takes a folder away there.
+    const bool isLocked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    struct stat info;
+    if (isLocked ? ::fstat(descriptor, &info) == 0 && info.st_nlink != 0 : errno != EWOULDBLOCK)
+      return TempFolder(std::move(path), descriptor, std::move(leftover));
+    ::close(descriptor);
+  }
 }
 
 Result<std::string> TempFolder::write(const char *name, std::span<const std::byte> bytes) const {
@@ -60,6 +119,8 @@ TempFolder::~TempFolder() {
   std::error_code ignored;
   if (!folder.empty())
     std::filesystem::remove_all(folder, ignored);
+  if (descriptor >= 0)
+    ::close(descriptor);
 }
 
 } // namespace zyx

@@ -21,6 +21,8 @@ struct ChildLimits {
   std::chrono::milliseconds time = std::chrono::minutes(10);
   /// Of its standard output; a child that writes more is killed.
   size_t outputBytes = size_t(2) << 30;
+  /// Variables of its environment, as "NAME=VALUE"; the others are those of this process.
+  std::vector<std::string> environment = {};
 };
 
 /// How a child ended.
@@ -32,13 +34,17 @@ struct ChildResult {
   int signal = 0;
   int exitCode = 0;
   bool timedOut = false, tooMuchOutput = false;
+  /// Another part of this process has waited for it, as one that waits for every child does: it has ended, and
+  /// its output says whether well.
+  bool isEndUnknown = false;
 };
 
 /// Runs a program, without a shell but found as one finds it, with `input` as its standard input, and
-/// waits for its end. Several threads may do so at once. A failure means that it could not be run.
+/// waits for its end, whatever this process does with SIGCHLD. Several threads may do so at once. A failure means that it
+/// could not be run.
 ///
 /// The child leads a process group of its own, all of which ends with it. Where this process dies, the
-/// child gets SIGTERM, but not those whom it has started.
+/// child gets SIGTERM, but not those whom it has started; a program that removes leftovers on signals ends them too.
 Result<ChildResult> runChild(const std::vector<std::string> &command,
                              std::span<const std::byte> input, const ChildLimits &limits = {});
 

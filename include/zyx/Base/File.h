@@ -36,8 +36,8 @@ private:
 class ReadOnlyFile {
 public:
   static Result<ReadOnlyFile> open(const std::string &path);
-  /// Takes over a descriptor of a regular file; `name` is its path in messages.
-  static Result<ReadOnlyFile> adopt(int descriptor, std::string name);
+  /// Takes a descriptor of a regular file, which is closed where it is none; `path` is for messages.
+  static Result<ReadOnlyFile> adopt(int descriptor, std::string path);
   ReadOnlyFile(ReadOnlyFile &&other) noexcept;
   ReadOnlyFile &operator=(ReadOnlyFile &&other) noexcept;
   ~ReadOnlyFile();
@@ -61,15 +61,23 @@ private:
 /// The contents of a regular file of at most `limit` bytes.
 Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit = UINT64_MAX);
 
-/// Whether a file is forced to the disk before it gets its name. Without it a crash of the machine,
-/// not of the program, may leave a file of the right name with other contents.
+/// Whether a file and its name are forced to the disk. Without it a crash of the machine, not of the
+/// program, may leave a file of the right name with other contents, or the one before.
 enum class Durability { Sync, None };
 
-/// A file that gets its name when it is complete. It is written beside `path`, under that name with
-/// ".tmp." and numbers behind it; without commit() it goes with the object.
+/// A file that gets its name when it is complete; without commit() nothing of it stays, whatever ends
+/// the process, where the file system has files without names (O_TMPFILE). Elsewhere it is written beside
+/// `path` as ".zyx-NUMBERS.tmp", which a signal may leave behind (see Leftover); what dead processes left
+/// in the folder goes when the next one writes there.
+///
+/// It takes the place of a file as opening that for writing would: the last file of a chain of symbolic
+/// links is replaced, and keeps its mode, owner, group and access list; one that this process may not
+/// write to is refused, and so is one of another owner where only root could give him the new one. Other
+/// names of the same file (hard links) keep what was there before.
 class AtomicFile {
 public:
-  static Result<AtomicFile> create(const std::string &path);
+  /// `hasName` has it written under a name in any case.
+  static Result<AtomicFile> create(const std::string &path, bool hasName = false);
   AtomicFile(AtomicFile &&other) noexcept;
   ~AtomicFile();
   AtomicFile &operator=(AtomicFile &&) = delete;
@@ -80,10 +88,9 @@ public:
   Status commit(Durability durability = Durability::Sync);
 
 private:
-  AtomicFile(int descriptor, std::string path, std::string temporary)
-      : descriptor(descriptor), path(std::move(path)), temporary(std::move(temporary)) {}
-  int descriptor;
-  std::string path, temporary;
+  struct Target;
+  explicit AtomicFile(std::unique_ptr<Target> target);
+  std::unique_ptr<Target> target;
 };
 
 /// All of an AtomicFile at once.

@@ -5,6 +5,7 @@
 #ifndef ZYX_BASE_PROCESSORS_H
 #define ZYX_BASE_PROCESSORS_H
 
+#include <cstdint>
 #include <string>
 
 namespace zyx {
@@ -15,6 +16,12 @@ namespace zyx {
 /// is stopped by the system in the middle of its work, and all others wait for it. The limits are those of
 /// the first call. `root` stands in front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
+
+/// Bytes of memory that this process may use: those of the machine, and no more than its address space (`ulimit -v`) and
+/// the limits of its control groups (`memory.max` of version 2, `memory.limit_in_bytes` of version 1, of the
+/// group and of all above it). Beyond a limit the system ends the process instead of refusing. As with usableProcessors(), the limits are those of
+/// the first call.
+uint64_t usableMemory(const std::string &root = "");
 
 /// What the system calls the processors: "AMD EPYC 9654 96-Core Processor".
 std::string processorName();

@@ -5,6 +5,7 @@
 #ifndef ZYX_BASE_TEMPFOLDER_H
 #define ZYX_BASE_TEMPFOLDER_H
 
+#include "zyx/Base/Leftover.h"
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
@@ -15,14 +16,17 @@
 namespace zyx {
 
 /// A new folder that only this user can read, under TMPDIR or /tmp. It is removed with the files
-/// in it when the object goes.
+/// in it when the object goes. What a process leaves that dies before (see Leftover) goes when the next one
+/// makes such a folder there.
 class TempFolder {
 public:
   static Result<TempFolder> create();
   /// The same in memory, where files come and go several times as fast as on a disk: under /dev/shm, if
   /// that has room for `bytes` several times over and no TMPDIR asks for another place.
   static Result<TempFolder> createInMemory(uint64_t bytes);
-  TempFolder(TempFolder &&other) noexcept : folder(std::move(other.folder)) {
+  TempFolder(TempFolder &&other) noexcept
+      : folder(std::move(other.folder)), descriptor(std::exchange(other.descriptor, -1)),
+        leftover(std::move(other.leftover)) {
     other.folder.clear();
   }
   TempFolder &operator=(TempFolder &&) = delete;
@@ -36,8 +40,12 @@ public:
 
 private:
   static Result<TempFolder> createIn(const std::string &parent);
-  explicit TempFolder(std::string folder) : folder(std::move(folder)) {}
+  TempFolder(std::string folder, int descriptor, Leftover leftover)
+      : folder(std::move(folder)), descriptor(descriptor), leftover(std::move(leftover)) {}
   std::string folder;
+  /// Of the folder, locked for as long as somebody uses it.
+  int descriptor = -1;
+  Leftover leftover;
 };
 
 } // namespace zyx

@@ -22,7 +22,10 @@ Result<std::vector<std::byte>> compileC(const std::string &text, const COptions 
                                       "-fno-math-errno", "-fPIC", "-shared"};
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-o", object, source, "-lm"});
-  ZYX_ASSIGN_OR_RETURN(ChildResult compiler, runChild(command, {}, options.limits));
+  // What it and its linker keep for a while goes with the folder, however they end.
+  ChildLimits limits = options.limits;
+  limits.environment.push_back("TMPDIR=" + folder.file(""));
+  ZYX_ASSIGN_OR_RETURN(ChildResult compiler, runChild(command, {}, limits));
   const std::string name = "the C compiler '" + options.compiler + "'";
   if (compiler.timedOut)
     return Status::compileFailed(name + " takes too long over the kernels: " +

@@ -4,9 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/ChildProcess.h"
 
+#include "zyx/Base/Leftover.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -144,11 +147,92 @@ TEST(ChildProcessTest, SaysWhyNothingCouldBeRun) {
         exitWith(runChild({"/bin/true"}, {}));
       },
       testing::ExitedWithCode(1), "cannot connect a child process: ");
-  // Nobody can wait for a child whose end the system reports to nobody.
-  EXPECT_EXIT(
-      {
-        std::signal(SIGCHLD, SIG_IGN);
-        exitWith(runChild({"/bin/true"}, {}));
-      },
-      testing::ExitedWithCode(1), "cannot wait for a child process: ");
+}
+
+/// What holds of a child's end, whatever this process does with SIGCHLD.
+static void expectEnds(bool isKnown) {
+  const std::string_view text = "some bytes";
+  const Result<ChildResult> echo = runChild({"/bin/cat"}, std::as_bytes(std::span(text)));
+  ASSERT_TRUE(echo.isOk()) << echo.status().message();
+  EXPECT_EQ(textOf(*echo), text);
+  EXPECT_EQ(echo->signal, 0);
+  EXPECT_EQ(echo->exitCode, 0);
+  const Result<ChildResult> failing = runChild({"/bin/sh", "-c", "echo no >&2; exit 3"}, {});
+  ASSERT_TRUE(failing.isOk()) << failing.status().message();
+  EXPECT_EQ(failing->messages, "no\n");
+  EXPECT_EQ(failing->isEndUnknown ? 3 : failing->exitCode, 3);
+  const Result<ChildResult> killed = runChild({"/bin/sh", "-c", "kill -9 $$"}, {});
+  ASSERT_TRUE(killed.isOk()) << killed.status().message();
+  EXPECT_EQ(killed->isEndUnknown ? SIGKILL : killed->signal, SIGKILL);
+  if (isKnown)
+    EXPECT_FALSE(echo->isEndUnknown || failing->isEndUnknown || killed->isEndUnknown);
+  ChildLimits limits;
+  limits.time = std::chrono::milliseconds(50);
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<ChildResult> sleeping = runChild({"/bin/sleep", "1000"}, {}, limits);
+  ASSERT_TRUE(sleeping.isOk()) << sleeping.status().message();
+  EXPECT_TRUE(sleeping->timedOut);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  const Result<ChildResult> missing = runChild({"/no/such/program"}, {});
+  EXPECT_EQ(missing.status().code(), ErrorCode::NotFound) << missing.status().message();
+}
+
+/// As daemons do, and hosts that have their own way to learn of ends.
+TEST(ChildProcessTest, EndsAreKnownWhereSIGCHLDIsIgnored) {
+  struct sigaction before, action = {};
+  ASSERT_EQ(sigaction(SIGCHLD, nullptr, &before), 0);
+  action.sa_handler = SIG_IGN;
+  ASSERT_EQ(sigaction(SIGCHLD, &action, nullptr), 0);
+  expectEnds(true);
+  action.sa_handler = SIG_DFL;
+  action.sa_flags = SA_NOCLDWAIT;
+  ASSERT_EQ(sigaction(SIGCHLD, &action, nullptr), 0);
+  expectEnds(true);
+  ASSERT_EQ(sigaction(SIGCHLD, &before, nullptr), 0);
+  expectEnds(true);
+}
+
+TEST(ChildProcessTest, AChildThatAnotherThreadWaitsForHasEnded) {
+  std::atomic<bool> over = false;
+  std::thread reaper([&] {
+    while (!over)
+      if (waitpid(-1, nullptr, WNOHANG) <= 0)
+        std::this_thread::yield();
+  });
+  for (int i = 0; i < 10; ++i)
+    expectEnds(false);
+  over = true;
+  reaper.join();
+}
+
+TEST(ChildProcessTest, GivesTheChildVariables) {
+  ChildLimits limits;
+  limits.environment = {"ZYX_TEST_VARIABLE=a value", "HOME=/elsewhere"};
+  const Result<ChildResult> child = runChild({"/bin/sh", "-c", "echo $ZYX_TEST_VARIABLE $HOME; env | grep -c ^HOME="}, {}, limits);
+  ASSERT_TRUE(child.isOk());
+  EXPECT_EQ(textOf(*child), "a value /elsewhere\n1\n");
+}
+
+/// A program that removes leftovers takes its children with it, and theirs.
+TEST(ChildProcessTest, EndWithASignalToTheProcess) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("zyx-child-signal-test-" + std::to_string(::getpid()));
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t parent = ::fork();
+    ASSERT_GE(parent, 0);
+    if (parent == 0) {
+      std::signal(signal, SIG_DFL);
+      removeLeftoversOnSignals();
+      (void)runChild({"/bin/sh", "-c", "sleep 1000 & echo $! >" + path.string() + "; wait"}, {});
+      ::_exit(0);
+    }
+    const std::string number = lineOf(path);
+    ::kill(parent, signal);
+    int status = 0;
+    ::waitpid(parent, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+    EXPECT_FALSE(number.empty());
+    EXPECT_TRUE(ends(number)) << signal;
+    std::filesystem::remove(path);
+  }
 }
