@@ -6,23 +6,18 @@
 
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Envelope.h"
-#include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
+#include "zyx/Base/PrivateFolder.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <mutex>
+#include <set>
 
 using namespace zyx;
 using namespace zyx::session;
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -33,7 +28,7 @@ namespace {
 constexpr Envelope envelope{"\x7fZYXKEEP", 2, Envelope::Checksum::Bits128};
 
 constexpr const char *suffix = ".zyxc";
-/// What writeFileAtomically leaves behind where a process ends in the middle.
+/// What versions up to 0.1 left behind where a process ended in the middle.
 constexpr const char *temporaryMark = ".zyxc.tmp.";
 /// No process takes this long to write one entry.
 constexpr auto staleAfter = std::chrono::hours(1);
@@ -122,30 +117,40 @@ std::optional<std::string> ArtifactCache::defaultFolder(const Config &config) {
   return std::nullopt;
 }
 
-std::string ArtifactCache::path(const std::string &key) const {
-  return folder + "/" + hashBytes(std::string_view(key)).toHex() + suffix;
+/// The name of a key's entry in the folder.
+static std::string nameOf(const std::string &key) {
+  return hashBytes(std::string_view(key)).toHex() + suffix;
 }
 
-Status ArtifactCache::checkFolder(const std::string &folder) {
-  struct stat info;
-  if (::stat(folder.c_str(), &info) != 0)
-    return Status::ioError(folder + ": cannot open: " + std::strerror(errno));
-  if (!S_ISDIR(info.st_mode))
-    return Status::ioError(folder + ": is no folder");
-  if ((info.st_uid != ::geteuid() && info.st_uid != 0) || (info.st_mode & S_IWOTH))
-    return Status::ioError(folder + ": another user may write to it");
-  return Status::ok();
+std::string ArtifactCache::path(const std::string &key) const { return folder + "/" + nameOf(key); }
+
+void ArtifactCache::warnOfFolder(const Status &status) {
+  if (status.code() != ErrorCode::InvalidArgument)
+    return;
+  // Each reason of each folder once in a process.
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  std::lock_guard lock(mutex);
+  if (told.insert(status.message()).second)
+    std::fprintf(stderr,
+                 "zyx: warning: the cache is not used, because its entries are run as code: %s. ZYX_CACHE_DIR names "
+                 "another folder, or none by 'off'\n",
+                 status.message().c_str());
 }
 
 std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
-  if (!checkFolder(folder))
+  const Result<PrivateFolder> open = PrivateFolder::open(folder);
+  if (!open) {
+    warnOfFolder(open.status());
     return std::nullopt;
-  const std::string file = path(key);
-  Result<std::vector<std::byte>> bytes = readFile(file, maxBytes);
+  }
+  const std::string name = nameOf(key);
+  Result<std::vector<std::byte>> bytes = open->read(name, maxBytes);
   if (!bytes) {
-    // One that is too large for this cache is not read again and again; the others are not there.
+    // What is no file, is too large for this cache, or may be another user's is not looked at again and
+    // again. A folder is left until there is an entry for its place.
     if (bytes.status().code() == ErrorCode::InvalidArgument)
-      ::unlink(file.c_str());
+      open->remove(name);
     return std::nullopt;
   }
   Result<CacheEntry> entry = CacheEntry::deserialize(*bytes);
@@ -155,21 +160,12 @@ std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
               });
   if (!good) {
     // Another process may have put a good one there since; it is made again.
-    ::unlink(file.c_str());
+    open->remove(name);
     return std::nullopt;
   }
   // Its age counts from the latest use. In a folder that cannot be written it stays as it is.
-  (void)::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+  open->renew(name);
   return std::move(*entry);
-}
-
-Status ArtifactCache::makeFolder(const std::string &folder) {
-  std::error_code error;
-  fs::path parent = fs::path(folder).parent_path();
-  if (!parent.empty())
-    fs::create_directories(parent, error);
-  (void)::mkdir(folder.c_str(), 0700);
-  return checkFolder(folder);
 }
 
 Status ArtifactCache::insert(const CacheEntry &entry) const {
@@ -177,49 +173,40 @@ Status ArtifactCache::insert(const CacheEntry &entry) const {
   if (bytes.size() > maxBytes)
     return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) +
                                " bytes is larger than the cache of " + std::to_string(maxBytes));
-  ZYX_RETURN_IF_ERROR(makeFolder(folder));
+  const Result<PrivateFolder> made = PrivateFolder::make(folder);
+  if (!made) {
+    warnOfFolder(made.status());
+    return made.status();
+  }
+  const std::string name = nameOf(entry.key);
   // Not forced to the disk: what a crash of the machine leaves of it has another checksum.
-  ZYX_RETURN_IF_ERROR(writeFileAtomically(path(entry.key), bytes, Durability::None));
-  evict(path(entry.key));
+  ZYX_RETURN_IF_ERROR(made->write(name, bytes, Durability::None));
+  evict(*made, name);
   return Status::ok();
 }
 
-void ArtifactCache::evict(const std::string &keep) const {
-  struct File {
-    fs::path path;
-    uint64_t size;
-    fs::file_time_type used;
-  };
-  std::vector<File> files;
+void ArtifactCache::evict(const PrivateFolder &from, const std::string &keep) const {
+  std::vector<PrivateFolder::File> files;
   uint64_t total = 0;
-  std::error_code error;
-  // Files come and go meanwhile; those that cannot be asked are left alone.
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    File file = {it->path(), it->file_size(gone), {}};
-    if (!gone)
-      file.used = it->last_write_time(gone);
-    if (gone)
-      continue;
-    const std::string name = file.path.filename().string();
-    if (name.find(temporaryMark) != std::string::npos) {
-      if (fs::file_time_type::clock::now() - file.used > staleAfter)
-        fs::remove(file.path, gone);
-    } else if (name.ends_with(suffix)) {
+  // Files come and go meanwhile.
+  for (PrivateFolder::File &file : from.files()) {
+    if (file.name.find(temporaryMark) != std::string::npos) {
+      if (std::chrono::system_clock::now() - file.changed > staleAfter)
+        from.remove(file.name);
+    } else if (file.name.ends_with(suffix)) {
       total += file.size;
-      if (file.path != keep)
+      if (file.name != keep)
         files.push_back(std::move(file));
     }
   }
   if (total <= maxBytes)
     return;
-  std::sort(files.begin(), files.end(),
-            [](const File &a, const File &b) { return a.used < b.used; });
+  std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) { return a.changed < b.changed; });
   // Some more than needed, so that not every insertion has to.
-  for (const File &file : files) {
+  for (const PrivateFolder::File &file : files) {
     if (total <= maxBytes - maxBytes / 10)
       return;
-    if (fs::remove(file.path, error))
+    if (from.remove(file.name))
       total -= file.size;
   }
 }

@@ -5,15 +5,11 @@
 #include "zyx/Session/TuningTable.h"
 
 #include "zyx/Base/Envelope.h"
-#include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
+#include "zyx/Base/PrivateFolder.h"
 #include "zyx/Session/Cache.h"
 
 #include <set>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -29,30 +25,21 @@ constexpr const char *suffix = ".zyxt";
 /// No table is larger.
 constexpr uint64_t mostBytes = uint64_t(64) << 20;
 
-/// Held while a table is read, changed and written again.
-class FileLock {
-public:
-  explicit FileLock(const std::string &path) : descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    // Without the lock another process's choices may be lost, and nothing else.
-    if (descriptor >= 0)
-      (void)::flock(descriptor, LOCK_EX);
-  }
-  ~FileLock() {
-    if (descriptor >= 0)
-      ::close(descriptor);
-  }
-  FileLock(const FileLock &) = delete;
-
-private:
-  const int descriptor;
-};
+/// Held while a table is read, changed and written again, which takes milliseconds.
+constexpr const char *lockName = "tuning.lock";
+constexpr auto mostWaiting = std::chrono::seconds(10);
 
 } // namespace
 
 TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder(std::move(of)), place(std::move(itsPlace)) {
   if (!folder)
     return;
-  Result<MeasuredChoices> found = read();
+  Result<PrivateFolder> open = PrivateFolder::open(*folder);
+  if (!open) {
+    ArtifactCache::warnOfFolder(open.status());
+    return;
+  }
+  Result<MeasuredChoices> found = read(*open);
   if (found)
     kept = std::move(*found);
   else if (found.status().code() != ErrorCode::NotFound)
@@ -60,7 +47,11 @@ TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder
 }
 
 std::string TuningTable::path() const {
-  return folder ? *folder + "/" + hashBytes(std::string_view(place.target + "\n" + place.device + "\n" + place.toolchain)).toHex() + suffix : "";
+  return folder ? *folder + "/" + name() : "";
+}
+
+std::string TuningTable::name() const {
+  return hashBytes(std::string_view(place.target + "\n" + place.device + "\n" + place.toolchain)).toHex() + suffix;
 }
 
 std::string TuningTable::text() const {
@@ -78,8 +69,8 @@ std::string TuningTable::text(std::span<const std::string> kernels) const {
   return lines;
 }
 
-Result<MeasuredChoices> TuningTable::read() const {
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, readFile(path(), mostBytes));
+Result<MeasuredChoices> TuningTable::read(const PrivateFolder &open) const {
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, open.read(name(), mostBytes));
   auto refuse = [&](const std::string &why) { return Status::dataCorruption(path() + " " + why); };
   const Envelope::Opened opened = envelope.open(bytes);
   if (opened.state == Envelope::State::OtherVersion)
@@ -104,7 +95,7 @@ Result<MeasuredChoices> TuningTable::read() const {
   return choices;
 }
 
-Status TuningTable::write() const {
+Status TuningTable::write(const PrivateFolder &to) const {
   ByteWriter contents;
   contents.string(place.target);
   contents.string(place.device);
@@ -116,19 +107,26 @@ Status TuningTable::write() const {
     contents.u64(choice.nanoseconds);
     contents.u64(choice.firstNanoseconds);
   }
-  return writeFileAtomically(path(), envelope.seal(contents.view()));
+  return to.write(name(), envelope.seal(contents.view()), Durability::Sync);
 }
 
 Status TuningTable::add(const MeasuredChoices &choices) {
-  std::optional<FileLock> lock;
+  // Without the lock choices of other processes could be lost, so that nothing is written.
   Status status;
+  std::optional<PrivateFolder> open;
+  std::optional<PrivateFolder::Lock> lock;
   if (folder) {
-    status = ArtifactCache::makeFolder(*folder);
-    if (status.isOk()) {
-      lock.emplace(*folder + "/tuning.lock");
-      if (Result<MeasuredChoices> others = read(); others)
+    status = [&]() -> Status {
+      ZYX_ASSIGN_OR_RETURN(PrivateFolder made, PrivateFolder::make(*folder));
+      ZYX_ASSIGN_OR_RETURN(PrivateFolder::Lock held, made.lock(lockName, mostWaiting));
+      lock.emplace(std::move(held));
+      open.emplace(std::move(made));
+      return Status::ok();
+    }();
+    ArtifactCache::warnOfFolder(status);
+    if (status.isOk())
+      if (Result<MeasuredChoices> others = read(*open); others)
         kept.insert(others->begin(), others->end());
-    }
   }
   size_t numLeft = 0;
   for (const auto &[key, choice] : choices) {
@@ -137,8 +135,8 @@ Status TuningTable::add(const MeasuredChoices &choices) {
     else
       kept[key] = choice;
   }
-  if (folder && status.isOk())
-    status = write();
+  if (open)
+    status = write(*open);
   if (status.isOk() && numLeft != 0)
     return Status::outOfMemory("there are schedules of " + std::to_string(mostKernels) + " kernels, and no more are kept; " +
                                path() + " may be removed");

@@ -11,6 +11,10 @@
 #include <optional>
 #include <span>
 
+namespace zyx {
+class PrivateFolder;
+}
+
 namespace zyx::session {
 
 /// A file that a compilation was made with, and what it was then.
@@ -46,8 +50,9 @@ struct CacheEntry {
 /// sees an entry whole or not at all. An entry that is damaged, stale or of another key is removed,
 /// and is a miss.
 ///
-/// The code of a hit is run, so nothing is read from a folder that another user but root owns, or
-/// that everyone may write to.
+/// The code of a hit is run, so nothing is read that another user may have written (PrivateFolder). A
+/// folder that is not trusted for that reason is said once on the standard error, with what mends it; an
+/// entry that is not, or is no file, gives way to the next one.
 class ArtifactCache {
 public:
   static constexpr uint64_t defaultMaxBytes = uint64_t(1) << 30;
@@ -67,14 +72,13 @@ public:
   Status insert(const CacheEntry &entry) const;
   /// The file of a key, whether it is there or not.
   std::string path(const std::string &key) const;
-  /// Has such a folder there, which only its user may look into where it is made here.
-  static Status makeFolder(const std::string &folder);
+  /// Says on the standard error why a folder of the user's is not trusted, once.
+  static void warnOfFolder(const Status &status);
 
 private:
-  static Status checkFolder(const std::string &folder);
   /// Removes old entries, but not the file `keep`: times on a disk are too coarse to say which of two
   /// files is the newer one.
-  void evict(const std::string &keep) const;
+  void evict(const PrivateFolder &from, const std::string &keep) const;
   std::string folder;
   uint64_t maxBytes;
 };

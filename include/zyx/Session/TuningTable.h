@@ -12,6 +12,10 @@
 #include <span>
 #include <string>
 
+namespace zyx {
+class PrivateFolder;
+}
+
 namespace zyx::session {
 
 /// What measuring chose for a kernel.
@@ -26,7 +30,7 @@ struct MeasuredChoice {
 using MeasuredChoices = std::map<std::string, MeasuredChoice>;
 
 /// Choices that were measured on one machine, by the keys of their kernels. In a folder they stay for later
-/// processes, of which any number may use it at once. What is there is trusted no further than the compiler does, which takes
+/// processes, of which any number may use it at once; it is read as the cache is (PrivateFolder). What is there is trusted no further than the compiler does, which takes
 /// no schedule that it would not have listed; all else is ignored.
 class TuningTable {
 public:
@@ -57,8 +61,10 @@ public:
   std::string path() const;
 
 private:
-  Result<MeasuredChoices> read() const;
-  Status write() const;
+  /// In the folder.
+  std::string name() const;
+  Result<MeasuredChoices> read(const PrivateFolder &from) const;
+  Status write(const PrivateFolder &to) const;
 
   const std::optional<std::string> folder;
   const Place place;

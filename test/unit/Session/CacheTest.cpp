@@ -9,10 +9,12 @@
 
 #include "../TestFiles.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,6 +24,7 @@
 
 using namespace zyx;
 using namespace zyx::session;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
@@ -43,6 +46,23 @@ CacheEntry entryOf(const std::string &key, size_t size = 100, int value = 7) {
 
 size_t countFiles(const std::string &folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+constexpr uid_t nobody = 65534;
+
+/// For root: as whom files are asked for while it lives.
+class AsUser {
+public:
+  explicit AsUser(uid_t user) : before(geteuid()) { EXPECT_EQ(seteuid(user), 0); }
+  ~AsUser() { EXPECT_EQ(seteuid(before), 0); }
+
+private:
+  uid_t before;
+};
+
+void giveTo(uid_t user, const std::vector<std::string> &paths) {
+  for (const std::string &path : paths)
+    EXPECT_EQ(chown(path.c_str(), user, user), 0) << path;
 }
 
 /// A folder of its own for each test; the cache is in one below it, which does not exist yet.
@@ -198,14 +218,14 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenStillHits) {
   ASSERT_EQ(chmod(temporary.file("").c_str(), 0755), 0);
   ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
   // Permissions do not bind root.
-  const uid_t user = geteuid();
-  if (user == 0)
-    ASSERT_EQ(seteuid(65534), 0);
-  EXPECT_EQ(cache.find("key"), entryOf("key"));
-  EXPECT_FALSE(cache.find("bad"));
-  EXPECT_EQ(cache.insert(entryOf("new")).code(), ErrorCode::IoError);
-  if (user == 0)
-    ASSERT_EQ(seteuid(user), 0);
+  if (geteuid() == 0)
+    giveTo(nobody, {folder, cache.path("key"), cache.path("bad")});
+  {
+    const AsUser other(geteuid() == 0 ? nobody : geteuid());
+    EXPECT_EQ(cache.find("key"), entryOf("key"));
+    EXPECT_FALSE(cache.find("bad"));
+    EXPECT_EQ(cache.insert(entryOf("new")).code(), ErrorCode::IoError);
+  }
   ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
   EXPECT_EQ(countFiles(folder), 2u);
   // A folder that cannot be made.
@@ -217,17 +237,134 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenStillHits) {
               HasSubstr("/file: is no folder"));
 }
 
-TEST_F(CacheTest, ReadsNothingThatAnotherUserMayHaveWritten) {
+TEST_F(CacheTest, ReadsNothingFromAFolderThatAnotherUserMayWriteTo) {
   ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
-  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
-  EXPECT_FALSE(cache.find("key"));
-  EXPECT_THAT(cache.insert(entryOf("key")).message(), HasSubstr("another user may write to it"));
-  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
-  EXPECT_TRUE(cache.find("key"));
-  if (geteuid() == 0) {
-    ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
-    EXPECT_FALSE(cache.find("key"));
+  // What the folder's group may do is as bad: its members are other users.
+  for (mode_t mode : {0770, 02775, 0720, 0702, 0777, 01777}) {
+    ASSERT_EQ(chmod(folder.c_str(), mode), 0);
+    EXPECT_FALSE(cache.find("key")) << std::oct << mode;
+    EXPECT_THAT(cache.insert(entryOf("key")).message(),
+                AllOf(HasSubstr("may write to it (mode "), HasSubstr("'chmod go-w " + folder + "' mends that")))
+        << std::oct << mode;
   }
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  EXPECT_TRUE(cache.find("key"));
+  // The path is no way round.
+  const std::string link = temporary.file("link");
+  fs::create_symlink(folder, link);
+  EXPECT_FALSE(ArtifactCache(link).find("key"));
+  EXPECT_THAT(ArtifactCache(link).insert(entryOf("key")).message(), HasSubstr("is a symbolic link"));
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder to another user";
+  giveTo(nobody, {folder});
+  EXPECT_FALSE(cache.find("key"));
+  EXPECT_THAT(cache.insert(entryOf("key")).message(), HasSubstr("belongs to another user (65534)"));
+  // Nor does another user run what root has made.
+  giveTo(0, {folder});
+  ASSERT_EQ(chmod(temporary.file("").c_str(), 0755), 0);
+  const AsUser other(nobody);
+  EXPECT_FALSE(cache.find("key"));
+}
+
+TEST_F(CacheTest, SaysOnceWhyAFolderIsNotTrusted) {
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  ASSERT_EQ(chmod(folder.c_str(), 0770), 0);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(cache.find("key"));
+    EXPECT_FALSE(cache.insert(entryOf("key")).isOk());
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("zyx: warning: the cache is not used, because its entries are run as code: " + folder +
+                              ": its group may write to it (mode 0770); 'chmod go-w " + folder + "' mends that."));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+TEST_F(CacheTest, AnEntryOfAnotherUserIsAMissAndReplaced) {
+  const mode_t before = umask(0);
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  umask(before);
+  const std::string path = cache.path("key"), whole = readBytes(path);
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  auto isReplaced = [&](const char *what) {
+    EXPECT_FALSE(cache.find("key")) << what;
+    EXPECT_TRUE(cache.insert(entryOf("key")).isOk()) << what;
+    EXPECT_EQ(cache.find("key"), entryOf("key")) << what;
+    ASSERT_EQ(lstat(path.c_str(), &info), 0) << what;
+    EXPECT_TRUE(S_ISREG(info.st_mode)) << what;
+    EXPECT_EQ(info.st_mode & 07777, 0600u) << what;
+  };
+  for (mode_t mode : {0620, 0602, 0666}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    isReplaced("others may write to it");
+  }
+  // A whole one, but behind a link.
+  const std::string elsewhere = temporary.file("elsewhere");
+  writeBytes(elsewhere, whole);
+  fs::remove(path);
+  fs::create_symlink(elsewhere, path);
+  isReplaced("a link");
+  EXPECT_EQ(readBytes(elsewhere), whole);
+  fs::remove(path);
+  fs::create_symlink(temporary.file("nowhere"), path);
+  isReplaced("a link to nothing");
+  EXPECT_FALSE(fs::exists(temporary.file("nowhere")));
+  // None of these blocks.
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  isReplaced("a pipe");
+  fs::remove(path);
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  isReplaced("a folder");
+  fs::remove(path);
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  writeBytes(path + "/notes", "x");
+  isReplaced("a folder that holds something");
+  EXPECT_EQ(readBytes(path + ".replaced/notes"), "x");
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give an entry to another user";
+  giveTo(nobody, {path});
+  isReplaced("another user's");
+  // Entries of root are another user's for everybody else.
+  giveTo(nobody, {folder});
+  ASSERT_EQ(chmod(temporary.file("").c_str(), 0755), 0);
+  const AsUser other(nobody);
+  isReplaced("root's");
+}
+
+/// Another user tries what he can in a folder that he shares with this one.
+TEST_F(CacheTest, AnotherUserGetsNoEntryIn) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs a second user";
+  const gid_t group = 100;
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  ASSERT_EQ(chmod(temporary.file("").c_str(), 0755), 0);
+  ASSERT_EQ(chown(folder.c_str(), 0, group), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 02775), 0);
+  const std::string path = cache.path("key");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (setgroups(1, &group) != 0 || setgid(group) != 0 || setuid(nobody) != 0)
+      _exit(2);
+    // What his library would do.
+    std::error_code error;
+    fs::remove(path, error);
+    const std::vector<std::byte> bytes = entryOf("key", 100, 66).serialize();
+    writeBytes(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    _exit(chmod(path.c_str(), 0600) == 0 ? 0 : 3);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_FALSE(cache.find("key"));
+  // Nor once the folder is mended: what he left there is still his.
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  EXPECT_FALSE(cache.find("key"));
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
+  EXPECT_EQ(cache.find("key"), entryOf("key"));
 }
 
 /// Several processes write and read the same keys, and some are killed in the middle: whoever finds

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/File.h"
+#include "zyx/Base/PrivateFolder.h"
 #include "zyx/Base/RandomTensor.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Runtime/Device.h"
@@ -115,6 +116,51 @@ TEST_F(TuningTableTest, WhatIsDamagedForeignOrStaleIsIgnoredAndSaysWhy) {
   ASSERT_TRUE(again.add(one("key", "another choice")).isOk());
   EXPECT_EQ(TuningTable(folder, {here.target, here.device, "another compiler"}).text(), "key another choice\n");
   EXPECT_EQ(TuningTable(folder, here).text(), "key a choice\n");
+}
+
+TEST_F(TuningTableTest, IsReadAsTheCacheIs) {
+  TuningTable table(folder, here);
+  ASSERT_TRUE(table.add(one("key", "a choice")).isOk());
+  EXPECT_EQ(fs::status(table.path()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  // A table that others may have written is said and ignored, and replaced by the next one.
+  fs::permissions(table.path(), fs::perms::group_write, fs::perm_options::add);
+  TuningTable foreign(folder, here);
+  EXPECT_TRUE(foreign.choices().empty());
+  EXPECT_THAT(foreign.remark(), HasSubstr("its group may write to it (mode 0620)"));
+  ASSERT_TRUE(foreign.add(one("key", "another")).isOk());
+  EXPECT_EQ(TuningTable(folder, here).text(), "key another\n");
+  // So is a link, and one in the place of the lock's file.
+  fs::rename(table.path(), temporary.file("elsewhere"));
+  fs::create_symlink(temporary.file("elsewhere"), table.path());
+  fs::remove(folder + "/tuning.lock");
+  fs::create_symlink(temporary.file("lock"), folder + "/tuning.lock");
+  TuningTable linked(folder, here);
+  EXPECT_TRUE(linked.choices().empty());
+  EXPECT_THAT(linked.remark(), HasSubstr("is no file"));
+  ASSERT_TRUE(linked.add(one("key", "third")).isOk());
+  EXPECT_EQ(TuningTable(folder, here).text(), "key third\n");
+  EXPECT_FALSE(fs::exists(temporary.file("lock")));
+  // Nothing is read from or written to a folder that others may write to.
+  fs::permissions(folder, fs::perms::group_write, fs::perm_options::add);
+  testing::internal::CaptureStderr();
+  TuningTable shared(folder, here);
+  EXPECT_TRUE(shared.choices().empty());
+  EXPECT_THAT(shared.add(one("key", "fourth")).message(), HasSubstr("its group may write to it"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("zyx: warning: the cache is not used"));
+  EXPECT_EQ(shared.text(), "key fourth\n");
+}
+
+TEST_F(TuningTableTest, SaysThatItWaitsForAnotherProcess) {
+  TuningTable table(folder, here);
+  ASSERT_TRUE(table.add(one("key", "a choice")).isOk());
+  const Result<PrivateFolder> open = PrivateFolder::open(folder);
+  ASSERT_TRUE(open);
+  std::optional<PrivateFolder::Lock> held(*open->lock("tuning.lock", {}));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(open->lock("tuning.lock", std::chrono::milliseconds(30)).status().code(), ErrorCode::Timeout);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "zyx: waits for another process that holds " + folder + "/tuning.lock\n");
+  held.reset();
+  EXPECT_TRUE(open->lock("tuning.lock", {}));
 }
 
 TEST_F(TuningTableTest, IsOfLimitedSize) {
