@@ -15,10 +15,13 @@
  * misuse that can be seen (NULL, a wrong size, an index out of range) is an error, not a crash.
  *
  * Structs start with `struct_size`, which the caller sets to sizeof the struct: members are only
- * ever added at the end, and those beyond the size that is given are not touched.
+ * ever added at the end, and those beyond the size that is given are not touched. Every size since
+ * the first published one is accepted.
  *
- * Objects of different devices may be used by several threads at once; an executor by one at a
- * time. */
+ * Objects may be used by several threads at once, of one device or of several; an executor by one
+ * thread at a time: a call while another thread is in one is ZYX_ABORTED. In a process that was
+ * forked since, calls are ZYX_UNSUPPORTED. Where memory ends they are ZYX_OUT_OF_MEMORY, and what a
+ * host program's function throws is ZYX_INTERNAL. */
 
 #if defined(__GNUC__)
 #define ZYX_C_API __attribute__((visibility("default")))
@@ -81,7 +84,7 @@ ZYX_C_API void zyx_error_release(zyx_error *error);
 typedef struct zyx_thread_pool {
   size_t struct_size;
   void *context;
-  /* Threads that work at once, the caller among them. */
+  /* Threads that work at once, the caller among them; 1 to 4096. */
   uint32_t threads;
   /* Calls `body(argument, index)` for indices below `calls`, for each at most once, on as many threads
    * at once as it has, the caller's among them; returns when all these calls have. The calls share out
@@ -98,7 +101,8 @@ typedef struct zyx_device_options {
   /* Of host devices; 0 = as many as the process may use processors (its affinity mask, and the limits
    * of its control groups), which is also the most. */
   uint32_t threads;
-  /* In bytes; 0 = the memory of the machine. */
+  /* In bytes; 0 = what the process may use: the memory of the machine, or less where its control
+   * groups or its address space are limited. */
   uint64_t memory_limit;
   /* NULL = threads of the device's own. The struct is copied. */
   const zyx_thread_pool *thread_pool;

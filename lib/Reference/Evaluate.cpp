@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Reference/Reference.h"
+#include "zyx/Base/Allocate.h"
+#include "zyx/Base/Processors.h"
 #include "zyx/Graph/Symbols.h"
 
 #include "Elements.h"
@@ -10,10 +12,10 @@
 #include "Planner.h"
 #include "Reducer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <unistd.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -123,8 +125,8 @@ Status Evaluator::allocate(NodeId id, int64_t bytes) {
     return Status::outOfMemory(describe(graph, id) + " needs " + std::to_string(bytes) +
                                " bytes, but " + std::to_string(usedBytes) + " of " +
                                std::to_string(maxBytes) + " are in use");
+  ZYX_ASSIGN_OR_RETURN(values[id], allocateBytes(static_cast<uint64_t>(bytes), describe(graph, id)));
   usedBytes += bytes;
-  values[id].resize(static_cast<size_t>(bytes));
   return Status::ok();
 }
 
@@ -534,7 +536,7 @@ Result<std::vector<HostTensor>> evaluate(const Graph &graph, std::span<const Hos
                                    " without a value: specialise it before it is evaluated");
   int64_t maxBytes = options.maxBytes;
   if (maxBytes <= 0)
-    maxBytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    maxBytes = static_cast<int64_t>(std::min<uint64_t>(usableMemory(), INT64_MAX));
   Evaluator evaluator(graph, maxBytes);
   ZYX_RETURN_IF_ERROR(evaluator.bind(inputs));
   ZYX_RETURN_IF_ERROR(evaluator.evaluate());

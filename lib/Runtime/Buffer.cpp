@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Buffer.h"
 
+#include "zyx/Base/Exceptions.h"
+
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -12,8 +15,11 @@ using namespace zyx;
 using namespace zyx::runtime;
 
 Result<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<MemoryPool> pool, uint64_t size) {
-  ZYX_ASSIGN_OR_RETURN(Allocation memory, pool->allocate(size));
-  return std::shared_ptr<Buffer>(new Buffer(std::move(pool), memory));
+  // Made first: once there is memory, nothing fails any more.
+  std::shared_ptr<Buffer> buffer(new Buffer(nullptr, {}));
+  ZYX_ASSIGN_OR_RETURN(buffer->memory, pool->allocate(size));
+  buffer->pool = std::move(pool);
+  return buffer;
 }
 
 std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<MemoryPool> pool, Allocation memory) {
@@ -55,14 +61,25 @@ void Buffer::beforeWrite(std::vector<Point> &points) const {
       points.push_back(read);
 }
 
+static bool isSame(const Point &a, const Point &b) { return a.timeline == b.timeline && a.value == b.value; }
+
+void Buffer::makeRoom() const {
+  // Of an init and a run.
+  constexpr size_t notes = 2;
+  std::lock_guard lock(mutex);
+  std::erase_if(reads, [](const Point &read) { return read.isDecided(); });
+  for (std::vector<Point> *points : {&reads, &before})
+    if (points->capacity() - points->size() < notes)
+      points->reserve(std::max(points->size() + notes, 2 * points->capacity()));
+}
+
 void Buffer::noteRead(Point point) const {
   std::lock_guard lock(mutex);
   // Readers that are done no longer matter.
   std::erase_if(reads, [](const Point &read) { return read.isDecided(); });
-  reads.push_back(std::move(point));
+  if (reads.empty() || !isSame(reads.back(), point))
+    reads.push_back(std::move(point));
 }
-
-static bool isSame(const Point &a, const Point &b) { return a.timeline == b.timeline && a.value == b.value; }
 
 void Buffer::noteWrite(Point point) {
   std::lock_guard lock(mutex);
@@ -172,15 +189,18 @@ class Buffer::HostUse {
 public:
   HostUse(const Buffer *read, Buffer *written) {
     Pair held(read, written);
+    // Nothing is noted where memory ends.
     if (read) {
       read->beforeRead(reached);
-      read->noteRead(done);
+      read->makeRoom();
     }
     if (written) {
       written->beforeRead(contents);
       written->beforeWrite(over);
       written->noteWrite(done);
     }
+    if (read)
+      read->noteRead(done);
   }
 
   /// Calls `copy` when all is there, and tells how that ended.
@@ -192,7 +212,7 @@ public:
     for (const Point &point : over)
       [[maybe_unused]] Status ended = point.wait();
     if (status.isOk())
-      status = copy();
+      status = withoutExceptions(copy);
     // A copy that fails has changed nothing: what was there before still is, if it was.
     Status there;
     if (!status.isOk())
@@ -295,6 +315,7 @@ Result<Point> Buffer::copyLater(std::shared_ptr<const Buffer> from, std::shared_
   Pair held(from.get(), to.get());
   from->beforeRead(work.wait);
   to->beforeWrite(work.after);
+  from->makeRoom();
   from->noteRead(done);
   to->noteWrite(done);
   queue.submit(std::move(work));

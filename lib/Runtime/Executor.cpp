@@ -6,9 +6,11 @@
 
 #include "zyx/Artifact/Commands.h"
 #include "zyx/Base/Debug.h"
+#include "zyx/Base/Exceptions.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <functional>
 #include <utility>
 
@@ -24,6 +26,11 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
   if (!donations.empty()) {
     ZYX_ASSIGN_OR_RETURN(artifact, artifact::donate(std::move(artifact), donations));
   }
+  // The device lets go of the code's bytes once they are loaded.
+  std::vector<std::string> code;
+  for (const artifact::CodeBlob &blob : artifact.code)
+    if (isDebugged(DebugTopic::Code))
+      code.push_back(std::to_string(blob.bytes.size()) + " bytes of " + blob.format);
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
   std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program), std::move(donations),
                                                   std::move(shared)));
@@ -36,9 +43,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
                          " kept");
   ZYX_DEBUG(Memory, "'" + loaded.entry + "' on " + on + " takes " + std::to_string(loaded.arenaSize) +
                         " bytes for a run and " + std::to_string(loaded.keptSize) + " between runs");
-  for (const artifact::CodeBlob &code : loaded.code)
-    ZYX_DEBUG(Code, "'" + loaded.entry + "': " + std::to_string(code.bytes.size()) + " bytes of " +
-                        code.format);
+  for (const std::string &one : code)
+    ZYX_DEBUG(Code, "'" + loaded.entry + "': " + one);
   return executor;
 }
 
@@ -217,15 +223,46 @@ Status Executor::checkApart() {
   return Status::ok();
 }
 
+/// Only one call at a time may go on; `status` says why one may not.
+class Executor::Use {
+public:
+  explicit Use(const Executor &of) : executor(of) {
+    if (executor.isUsed.exchange(true, std::memory_order_acquire)) {
+      status = Status::aborted("the executor of '" + executor.artifact().entry +
+                               "' is in use by another thread; it is one thread's at a time");
+      return;
+    }
+    isOwner = true;
+    status = executor.mark.check();
+  }
+  ~Use() {
+    if (isOwner)
+      executor.isUsed.store(false, std::memory_order_release);
+  }
+  Use(const Use &) = delete;
+
+  Status status;
+
+private:
+  const Executor &executor;
+  bool isOwner = false;
+};
+
 Status Executor::bindInput(size_t index, std::shared_ptr<Buffer> buffer) {
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
   return bind(true, index, std::move(buffer), false);
 }
 
 Status Executor::bindOutput(size_t index, std::shared_ptr<Buffer> buffer) {
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
   return bind(false, index, std::move(buffer), false);
 }
 
 Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(true, index));
   ZYX_RETURN_IF_ERROR(checkSize(true, *target, bytes.size()));
   if (!inputs[index].owned) {
@@ -245,6 +282,8 @@ Status Executor::readOutput(size_t index, std::span<std::byte> bytes) const {
 }
 
 Status Executor::readOutput(size_t index, uint64_t offset, std::span<std::byte> bytes) const {
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(false, index));
   if (!outputs[index].buffer)
     return Status::invalidArgument(describe(false, *target) + " is not there before the first run");
@@ -329,15 +368,21 @@ bool Executor::needsInit() {
   return !isInitialised;
 }
 
-/// Notes a run, behind those in `wait` and `after`.
-void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after) {
-  // A run does not wait for itself where it writes what it reads.
+/// What a run is behind. It does not wait for itself where it writes what it reads, so that it is noted later; that
+/// needs no memory any more.
+void Executor::findOrder(std::vector<Point> &wait, std::vector<Point> &after) const {
   for (const Slot &slot : inputs)
     slot.buffer->beforeRead(wait);
   for (const Slot &slot : outputs)
     slot.buffer->beforeWrite(after);
   if (shared)
     arena->beforeWrite(after);
+  for (const std::vector<Slot> *slots : {&inputs, &outputs})
+    for (const Slot &slot : *slots)
+      slot.buffer->makeRoom();
+}
+
+void Executor::note(const Point &run) {
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(run);
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteTaking(run); });
@@ -347,6 +392,17 @@ void Executor::enter(const Point &run, std::vector<Point> &wait, std::vector<Poi
   if (shared)
     arena->noteWrite(run);
 }
+
+/// A shared arena is left at the end of each call, however that ends.
+class Executor::ArenaUse {
+public:
+  explicit ArenaUse(Executor &of) : executor(of) {}
+  ~ArenaUse() { executor.leaveArena(); }
+  ArenaUse(const ArenaUse &) = delete;
+
+private:
+  Executor &executor;
+};
 
 /// Outputs that are bound to the buffers of inputs that are given up.
 template <typename F>
@@ -358,20 +414,23 @@ void Executor::forEachTaken(F &&visit) const {
 
 Status Executor::runNow(const std::function<Status(Part)> &runPart) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
-  Status status = prepare();
-  if (status.isOk())
-    status = runPrepared(runPart);
-  leaveArena();
-  return status;
-}
-
-Status Executor::runPrepared(const std::function<Status(Part)> &runPart) {
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
+  const ArenaUse arenaUse(*this);
+  ZYX_RETURN_IF_ERROR(prepare());
   finishAll();
+  if (!runs) {
+    runs = std::make_shared<Timeline>();
+    numRuns = 0;
+  }
   bool withInit;
+  reached.clear();
+  over.clear();
   {
     Hold hold(*this);
     withInit = needsInit();
-    enter({runs, ++numRuns}, reached, over);
+    findOrder(reached, over);
+    note({runs, ++numRuns});
   }
   Status status;
   for (const Point &point : reached)
@@ -382,7 +441,7 @@ Status Executor::runPrepared(const std::function<Status(Part)> &runPart) {
   reached.clear();
   over.clear();
   if (status.isOk() && withInit)
-    status = runPart(Part::Init);
+    status = withoutExceptions([&] { return runPart(Part::Init); });
   if (withInit) {
     // One that fails left nothing.
     isInitialised = status.isOk();
@@ -390,7 +449,7 @@ Status Executor::runPrepared(const std::function<Status(Part)> &runPart) {
   }
   bool hasBegun = false;
   if (status.isOk()) {
-    status = runPart(Part::Run);
+    status = withoutExceptions([&] { return runPart(Part::Run); });
     hasBegun = status.isOk() || replay->hasBegun();
   }
   if (status.isOk())
@@ -398,12 +457,34 @@ Status Executor::runPrepared(const std::function<Status(Part)> &runPart) {
   runs->fail(status);
   if (!hasBegun)
     forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->undoTaking({runs, numRuns}); });
-  runs = std::make_shared<Timeline>();
-  numRuns = 0;
+  runs = nullptr;
   return status;
 }
 
+/// "zyx-launches: 'main_0' of 'main' on cpu: 12.3 us, 4.56 GFLOP/s, 7.89 GB/s"
+static void printTimes(const std::vector<CommandTime> &times, const std::string &entry, const std::string &device) {
+  for (const CommandTime &time : times) {
+    if (time.nanoseconds == 0)
+      continue;
+    const auto nanoseconds = static_cast<double>(time.nanoseconds);
+    char text[128];
+    std::snprintf(text, sizeof(text), ": %.1f us", nanoseconds / 1e3);
+    std::string line = "'" + time.name + "' of '" + entry + "' on " + device + text;
+    // One of a nanosecond is one of a billion.
+    std::snprintf(text, sizeof(text), ", %.2f GFLOP/s", static_cast<double>(time.flops) / nanoseconds);
+    line += time.flops ? text : "";
+    std::snprintf(text, sizeof(text), ", %.2f GB/s", static_cast<double>(time.bytes) / nanoseconds);
+    line += time.bytes ? text : "";
+    printDebug(DebugTopic::Launches, line);
+  }
+}
+
 Status Executor::run() {
+  if (isDebugged(DebugTopic::Launches)) {
+    ZYX_ASSIGN_OR_RETURN(const std::vector<CommandTime> times, profile());
+    printTimes(times, artifact().entry, device->name());
+    return Status::ok();
+  }
   return runNow([this](Part part) { return replay->run(part, {}); });
 }
 
@@ -474,50 +555,71 @@ Result<Measurement> Executor::measure(unsigned times) {
 Result<Point> Executor::submit(std::span<const Point> wait) {
   ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
                          std::to_string(wait.size()) + " points");
-  if (Status prepared = prepare(); !prepared.isOk()) {
-    leaveArena();
-    return prepared;
+  if (isDebugged(DebugTopic::Launches)) {
+    for (const Point &point : wait)
+      ZYX_RETURN_IF_ERROR(point.wait());
+    ZYX_RETURN_IF_ERROR(run());
+    return Point();
   }
-  std::vector<Point> points(wait.begin(), wait.end()), after;
+  const Use use(*this);
+  ZYX_RETURN_IF_ERROR(use.status);
+  const ArenaUse arenaUse(*this);
+  ZYX_RETURN_IF_ERROR(prepare());
+  std::vector<Point> points(wait.begin(), wait.end()), after, weights;
   // The arena is used by one part of one run at a time.
   after.push_back(last);
   auto held = std::make_shared<std::vector<std::shared_ptr<Buffer>>>();
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
       held->push_back(slot.buffer);
-  // As long as it is held.
-  const std::shared_ptr<Buffer> mine = arena;
   if (shared)
     held->push_back(arena);
-  Hold hold(*this);
-  // The init lies there, too.
-  if (shared)
-    arena->beforeWrite(after);
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
   // with this one, but with the init that it had.
-  if (needsInit()) {
-    init = {std::make_shared<Timeline>(), 1};
-    std::vector<Point> weights;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (artifact().inputs[i].isWeight) {
-        inputs[i].buffer->beforeRead(weights);
-        inputs[i].buffer->noteRead(init);
-      }
-    replay->submit(Part::Init, std::move(weights), after, init, held);
-    isInitialised = true;
-  }
-  points.push_back(init);
-  last = {std::make_shared<Timeline>(), 1};
-  enter(last, points, after);
+  const Point nextInit{artifact().numInitCommands != 0 ? std::make_shared<Timeline>() : nullptr, 1}, run{std::make_shared<Timeline>(), 1};
   std::vector<std::shared_ptr<Buffer>> taken;
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { taken.push_back(buffer); });
   std::function<void()> skipped;
   if (!taken.empty())
-    skipped = [taken = std::move(taken), run = last] {
+    skipped = [taken = std::move(taken), run] {
       for (const std::shared_ptr<Buffer> &buffer : taken)
         buffer->noteUntouched(run);
     };
-  replay->submit(Part::Run, std::move(points), std::move(after), last, std::move(held), std::move(skipped));
-  leaveArena();
+  Hold hold(*this);
+  // The init lies in the arena, too.
+  if (shared)
+    arena->beforeWrite(after);
+  const bool withInit = needsInit();
+  for (size_t i = 0; i < inputs.size() && withInit; ++i)
+    if (artifact().inputs[i].isWeight)
+      inputs[i].buffer->beforeRead(weights);
+  points.push_back(withInit ? nextInit : init);
+  std::vector<Point> afterRun = after;
+  findOrder(points, afterRun);
+  // From here on others may wait for the two points. What throws has handed over nothing.
+  if (withInit) {
+    init = nextInit;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (artifact().inputs[i].isWeight)
+        inputs[i].buffer->noteRead(init);
+    const Status handed = withoutExceptions([&] {
+      replay->submit(Part::Init, std::move(weights), std::move(after), init, held);
+      return Status::ok();
+    });
+    if (!handed.isOk())
+      init.timeline->fail(handed);
+    isInitialised = true;
+  }
+  last = run;
+  note(last);
+  const Status handed = withoutExceptions([&] {
+    replay->submit(Part::Run, std::move(points), std::move(afterRun), last, std::move(held), skipped);
+    return Status::ok();
+  });
+  if (!handed.isOk()) {
+    if (skipped)
+      skipped();
+    last.timeline->fail(handed);
+  }
   return last;
 }

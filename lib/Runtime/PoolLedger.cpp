@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "PoolLedger.h"
 
+#include "zyx/Base/Debug.h"
+
 #include <algorithm>
 
 using namespace zyx;
@@ -21,13 +23,23 @@ Status PoolLedger::unknown() const {
 Result<Allocation>
 PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take) {
   std::unique_lock lock(mutex);
+  // What is taken is noted without needing memory.
+  decltype(live) fresh;
+  fresh.emplace(0, size);
+  auto noted = fresh.extract(fresh.begin());
   const bool fits = size <= counts.limit - counts.inUse;
   std::optional<uint64_t> handle;
   if (fits) {
     // Of this budget nobody else takes meanwhile. The system may let us wait, and others need not.
     counts.inUse += size;
     lock.unlock();
-    handle = take();
+    try {
+      handle = take();
+    } catch (...) {
+      lock.lock();
+      counts.inUse -= size;
+      throw;
+    }
     lock.lock();
     if (!handle)
       counts.inUse -= size;
@@ -36,8 +48,11 @@ PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>(
     return Status::outOfMemory("pool " + pool + " holds " + std::to_string(counts.inUse) + " of " +
                                std::to_string(counts.limit) + " bytes and cannot give " +
                                std::to_string(size) + " more");
-  live.emplace(*handle, size);
+  noted.key() = *handle;
+  live.insert(std::move(noted));
   counts.highWater = std::max(counts.highWater, counts.inUse);
+  ZYX_DEBUG(Memory, "pool " + pool + " gives " + std::to_string(size) + " bytes, and has " +
+                        std::to_string(counts.limit - counts.inUse) + " left");
   return Allocation{*handle, size};
 }
 
@@ -47,6 +62,8 @@ Status PoolLedger::deallocate(const Allocation &allocation) {
   if (found == live.end())
     return unknown();
   counts.inUse -= found->second;
+  ZYX_DEBUG(Memory, "pool " + pool + " gets back " + std::to_string(found->second) + " bytes, and has " +
+                        std::to_string(counts.limit - counts.inUse) + " left");
   live.erase(found);
   return Status::ok();
 }

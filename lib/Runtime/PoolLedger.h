@@ -8,10 +8,10 @@
 #include "zyx/Runtime/MemoryPool.h"
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace zyx::runtime {
 
@@ -39,7 +39,7 @@ private:
   mutable std::mutex mutex;
   PoolUsage counts;
   /// Size of each allocation, by its handle.
-  std::unordered_map<uint64_t, uint64_t> live;
+  std::map<uint64_t, uint64_t> live;
 };
 
 } // namespace zyx::runtime

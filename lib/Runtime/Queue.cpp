@@ -6,6 +6,9 @@
 
 #include "Thread.h"
 
+#include "zyx/Base/Exceptions.h"
+#include "zyx/Base/Forked.h"
+
 #include <deque>
 
 using namespace zyx;
@@ -21,6 +24,14 @@ struct Item {
   Status failure;
   /// Waits that the body's device has taken over.
   std::vector<Point> taken;
+
+  void skip() noexcept {
+    if (work.skipped)
+      [[maybe_unused]] const Status ended = withoutExceptions([&] {
+        work.skipped();
+        return Status::ok();
+      });
+  }
 };
 
 /// Shared with the callbacks of points that may outlive the queue.
@@ -59,24 +70,24 @@ void State::loop() {
     const Status failure = item->failure;
     lock.unlock();
 
-    Status status;
-    if (cancelled) {
-      status = Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
-    } else if (!failure.isOk()) {
-      status = dependencyFailed(failure);
-      if (item->work.skipped)
-        item->work.skipped();
-    } else {
-      status = run(*item);
-    }
+    // Nobody is above this thread who could catch what is thrown.
+    Status status = withoutExceptions([&]() -> Status {
+      if (cancelled)
+        return Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
+      return failure.isOk() ? run(*item) : dependencyFailed(failure);
+    });
+    if (cancelled || !failure.isOk())
+      item->skip();
     // What the work holds goes before anyone learns that it is done.
     item->work.body = nullptr;
     item->work.skipped = nullptr;
     const Point signal = std::move(item->work.signal);
     if (status.isOk())
-      status = signal.timeline->signal(signal.value);
+      status = withoutExceptions([&] { return signal.timeline->signal(signal.value); });
     if (!status.isOk())
       signal.timeline->fail(status);
+    // With it goes what it waited for, whose end may call back.
+    item.reset();
     lock.lock();
   }
 }
@@ -89,6 +100,12 @@ public:
   }
 
   ~ThreadQueue() override {
+    if (mark.isForked()) {
+      // The thread is not here, and what it waits on is no longer to be ended.
+      [[maybe_unused]] auto *kept = new std::shared_ptr<State>(std::move(state));
+      thread.join();
+      return;
+    }
     {
       std::lock_guard lock(state->mutex);
       state->stopping = true;
@@ -100,20 +117,33 @@ public:
   void submit(Work work) override;
 
 private:
+  const ForkMark mark;
   std::shared_ptr<State> state = std::make_shared<State>();
   Thread thread;
 };
 
 void ThreadQueue::submit(Work work) {
-  auto item = std::make_shared<Item>();
   const std::vector<Point> wait = std::move(work.wait), after = std::move(work.after);
   const bool canTake = work.take != nullptr;
-  item->work = std::move(work);
-  item->pending = wait.size() + after.size();
-  {
+  const Point signal = work.signal;
+  std::shared_ptr<Item> item;
+  // Whoever submits has noted the point already: what is not taken over fails.
+  const Status accepted = withoutExceptions([&] {
+    ZYX_RETURN_IF_ERROR(mark.check());
+    item = std::make_shared<Item>();
+    item->work = std::move(work);
+    item->pending = wait.size() + after.size();
     std::lock_guard lock(state->mutex);
     state->items.push_back(item);
     state->changed.notify_all();
+    return Status::ok();
+  });
+  if (!accepted.isOk()) {
+    // It has moved if there was memory for it.
+    if (const auto &skipped = item ? item->work.skipped : work.skipped)
+      skipped();
+    signal.timeline->fail(accepted);
+    return;
   }
   auto listen = [&](const Point &point, bool mustSucceed) {
     auto arrived = [state = state, item, mustSucceed](const Status &status) {
@@ -139,10 +169,24 @@ void ThreadQueue::submit(Work work) {
     else
       point.timeline->onReach(point.value, arrived);
   };
+  // One that cannot be waited for is as bad as one that fails.
+  auto listenOrFail = [&](const Point &point, bool mustSucceed) {
+    const Status status = withoutExceptions([&] {
+      listen(point, mustSucceed);
+      return Status::ok();
+    });
+    if (status.isOk())
+      return;
+    std::lock_guard lock(state->mutex);
+    if (item->failure.isOk())
+      item->failure = status;
+    --item->pending;
+    state->changed.notify_all();
+  };
   for (const Point &point : wait)
-    listen(point, true);
+    listenOrFail(point, true);
   for (const Point &point : after)
-    listen(point, false);
+    listenOrFail(point, false);
 }
 
 } // namespace

@@ -69,6 +69,6 @@ Result<Thread> Thread::start(std::function<void()> body) {
 }
 
 void Thread::join() {
-  if (std::exchange(running, false))
+  if (std::exchange(running, false) && !mark.isForked())
     ::pthread_join(handle, nullptr);
 }

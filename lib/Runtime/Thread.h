@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_RUNTIME_THREAD_H
 #define ZYX_LIB_RUNTIME_THREAD_H
 
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Status.h"
 
 #include <functional>
@@ -28,10 +29,11 @@ public:
   ~Thread() { ZYX_ASSERT(!running, "a thread is joined before its end"); }
 
   static Result<Thread> start(std::function<void()> body);
-  /// Waits for the end of the thread, if it was started.
+  /// Waits for the end of the thread, if it was started in this process.
   void join();
 
 private:
+  const ForkMark mark;
   pthread_t handle{};
   bool running = false;
 };

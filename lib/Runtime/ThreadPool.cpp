@@ -7,6 +7,7 @@
 #include "Sleeper.h"
 #include "Thread.h"
 
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Processors.h"
 
 #include <algorithm>
@@ -47,8 +48,8 @@ public:
     if (calls == 0)
       return;
     const unsigned helpers = std::min(calls, threads()) - 1;
-    // Whoever finds the threads in use works alone: so does a body that calls.
-    if (helpers == 0 || busy.exchange(true, std::memory_order_acquire)) {
+    // Whoever finds the threads in use works alone: so does a body that calls, and a process that was forked.
+    if (helpers == 0 || mark.isForked() || busy.exchange(true, std::memory_order_acquire)) {
       body(context, 0);
       return;
     }
@@ -102,6 +103,7 @@ private:
     }
   }
 
+  const ForkMark mark;
   // A deque, because a worker cannot be moved.
   std::deque<Worker> workers;
   alignas(linePair) Sleeper caller;
@@ -114,6 +116,9 @@ Result<std::shared_ptr<ThreadPool>>
 zyx::runtime::createThreadPool(const ThreadPoolOptions &options) {
   const unsigned processors = usableProcessors();
   unsigned threads = options.threads == 0 ? processors : options.threads;
+  if (options.oversubscribe && threads > maxThreads)
+    return Status::invalidArgument("a pool of " + std::to_string(threads) + " threads; at most " +
+                                   std::to_string(maxThreads) + " are made");
   if (!options.oversubscribe)
     threads = std::min(threads, processors);
   auto pool = std::make_shared<OwnPool>(std::min(threads, maxThreads), threads <= processors);

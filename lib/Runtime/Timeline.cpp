@@ -4,8 +4,22 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Timeline.h"
 
+#include "zyx/Base/Exceptions.h"
+
 using namespace zyx;
 using namespace zyx::runtime;
+
+Timeline::~Timeline() {
+  // Who waits is not here, nor who may hold his locks.
+  if (mark.isForked())
+    return;
+  // Nobody else has it any more, and a callback may not come back to it.
+  for (const auto &[value, listener] : listeners)
+    listener.callback(withoutExceptions([&, wanted = value] {
+      return Status(ErrorCode::Cancelled, "nobody is left who could reach " + std::to_string(wanted) +
+                                              " on the timeline, which is at " + std::to_string(reached));
+    }));
+}
 
 uint64_t Timeline::value() const {
   std::lock_guard lock(mutex);
@@ -18,7 +32,8 @@ Status Timeline::status() const {
 }
 
 Status Timeline::signal(uint64_t value) {
-  std::vector<Listener> due;
+  // Moved node by node: who tells of an end may have no memory.
+  std::multimap<uint64_t, Listener> due;
   Announcement over;
   {
     std::lock_guard lock(mutex);
@@ -29,14 +44,13 @@ Status Timeline::signal(uint64_t value) {
                                      " and cannot be signalled to " + std::to_string(value));
     reached = value;
     auto end = listeners.upper_bound(value);
-    for (auto it = listeners.begin(); it != end; ++it)
-      due.push_back(std::move(it->second));
-    listeners.erase(listeners.begin(), end);
+    while (listeners.begin() != end)
+      due.insert(due.end(), listeners.extract(listeners.begin()));
     if (announced.value <= value)
       std::swap(over, announced);
     changed.notify_all();
   }
-  for (const Listener &listener : due)
+  for (const auto &[wanted, listener] : due)
     listener.callback(Status::ok());
   return Status::ok();
 }
@@ -58,7 +72,7 @@ void Timeline::fail(Status cause) {
 }
 
 void Timeline::announce(uint64_t value, std::shared_ptr<Fence> fence) {
-  std::vector<std::pair<uint64_t, Listener>> asked;
+  std::multimap<uint64_t, Listener> asked;
   {
     std::lock_guard lock(mutex);
     if (!failure.isOk() || value <= reached)
@@ -67,22 +81,40 @@ void Timeline::announce(uint64_t value, std::shared_ptr<Fence> fence) {
     auto end = listeners.upper_bound(value);
     for (auto it = listeners.begin(); it != end;) {
       if (it->second.take) {
-        asked.emplace_back(it->first, std::move(it->second));
-        it = listeners.erase(it);
+        asked.insert(asked.end(), listeners.extract(it++));
       } else {
         ++it;
       }
     }
   }
-  for (auto &[wanted, listener] : asked) {
-    if (listener.take(fence))
+  while (!asked.empty()) {
+    auto node = asked.extract(asked.begin());
+    Listener &listener = node.mapped();
+    if (listener.take(fence)) {
       listener.callback(Status::ok());
-    else
-      onReach(wanted, std::move(listener.callback));
+      continue;
+    }
+    listener.take = nullptr;
+    Status status;
+    {
+      std::lock_guard lock(mutex);
+      if (reached < node.key() && failure.isOk()) {
+        listeners.insert(std::move(node));
+        continue;
+      }
+      if (reached < node.key())
+        status = failure;
+    }
+    listener.callback(status);
   }
 }
 
 Status Timeline::wait(uint64_t value, Deadline deadline) const {
+  if (mark.isForked()) {
+    // Who would reach it is not here, nor who may hold the lock.
+    std::unique_lock lock(mutex, std::try_to_lock);
+    return lock && reached >= value ? Status::ok() : mark.check();
+  }
   std::unique_lock lock(mutex);
   auto decided = [&] { return reached >= value || !failure.isOk(); };
   // A deadline of `never` would overflow in the conversion to the system's clock.

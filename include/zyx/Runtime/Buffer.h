@@ -46,6 +46,10 @@ public:
   void beforeRead(std::vector<Point> &points) const;
   /// What must be over, in whatever way, before the next writer starts, added to `points`.
   void beforeWrite(std::vector<Point> &points) const;
+  /// What the notes of one piece of work need: where memory ends it throws, and has changed nothing, while they do not
+  /// throw.
+  void makeRoom() const;
+  /// Once, however often the work reads it.
   void noteRead(Point point) const;
   /// Nothing where it was noted before.
   void noteWrite(Point point);
@@ -97,7 +101,7 @@ private:
   Point lastWrite;
   /// Where the last write is a taking: the writes before it from the last one that is over, without those that never
   /// began; and whether it is such a one itself.
-  std::vector<Point> before;
+  mutable std::vector<Point> before;
   bool isUntouched = false;
   /// The one right before it, whatever became of that.
   Point previous;

@@ -6,9 +6,11 @@
 #define ZYX_RUNTIME_EXECUTOR_H
 
 #include "zyx/Artifact/Donate.h"
+#include "zyx/Base/Forked.h"
 #include "zyx/Runtime/Arena.h"
 #include "zyx/Runtime/Device.h"
 
+#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -26,7 +28,8 @@ struct CommandTime {
 };
 
 /// Runs a program again and again: owns what is kept from run to run, and the arena where it shares none, and binds memory
-/// to inputs and outputs. One thread at a time; binding and reading wait for runs in flight.
+/// to inputs and outputs. One thread at a time: a call while another thread is in one is refused, and so is one in a process
+/// that was forked since. Binding and reading wait for runs in flight.
 ///
 /// Of weights, what depends on them alone is computed in the first run after one was bound, set, or
 /// written through a Buffer, by whomever: whoever changes memory that was lent (Buffer::borrow) by other
@@ -97,6 +100,9 @@ private:
   void bindAll(artifact::BufferKind kind, uint64_t handle);
   Status takeArena();
   void leaveArena();
+  class ArenaUse;
+  /// Of one call.
+  class Use;
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
   class Hold;
@@ -105,11 +111,14 @@ private:
   bool needsInit();
   template <typename F>
   void forEachTaken(F &&visit) const;
-  void enter(const Point &run, std::vector<Point> &wait, std::vector<Point> &after);
+  void findOrder(std::vector<Point> &wait, std::vector<Point> &after) const;
+  void note(const Point &run);
   void finishAll();
   Status runNow(const std::function<Status(Part)> &runPart);
-  Status runPrepared(const std::function<Status(Part)> &runPart);
 
+  const ForkMark mark;
+  /// While a call is being made.
+  mutable std::atomic<bool> isUsed = false;
   // Destroyed in the opposite order: the replay before what it points to.
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
@@ -135,8 +144,8 @@ private:
   Point last;
   /// The latest submitted init.
   Point init;
-  /// Of the runs on calling threads, one value each; another one after a failure.
-  std::shared_ptr<Timeline> runs = std::make_shared<Timeline>();
+  /// Of the runs on calling threads, one value each; none after a failure.
+  std::shared_ptr<Timeline> runs;
   uint64_t numRuns = 0;
   /// What such a run waits for, kept for their memory.
   std::vector<Point> reached, over;

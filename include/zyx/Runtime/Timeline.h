@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_TIMELINE_H
 #define ZYX_RUNTIME_TIMELINE_H
 
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Status.h"
 
 #include <chrono>
@@ -29,12 +30,17 @@ public:
 
 /// A number that only grows, on which the host and devices synchronise. Waiting for a value before
 /// anyone promises to signal it is legal. Values that are reached stay reached; once a timeline
-/// has failed, all others never will be, and everyone who asks learns the first cause.
+/// has failed, all others never will be, and everyone who asks learns the first cause. At its end, what still waits
+/// for it fails with Cancelled. A process that was forked since waits for none of them.
 class Timeline {
 public:
   using Callback = std::function<void(const Status &)>;
   /// Whether somebody waits for the fence by himself. Called on any thread, and must not wait.
   using Take = std::function<bool(const std::shared_ptr<Fence> &)>;
+
+  Timeline() = default;
+  Timeline(const Timeline &) = delete;
+  ~Timeline();
 
   uint64_t value() const;
   /// The failure, if there is one.
@@ -62,6 +68,7 @@ private:
     std::shared_ptr<Fence> fence;
   };
 
+  const ForkMark mark;
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
   uint64_t reached = 0;

@@ -5,6 +5,7 @@
 #include "zyx-c/Runtime.h"
 
 #include "zyx/Artifact/File.h"
+#include "zyx/Base/Exceptions.h"
 #include "zyx/Runtime/Executor.h"
 
 #include <algorithm>
@@ -34,15 +35,16 @@ static_assert(static_cast<int>(DType::F8E5M2) == ZYX_F8E5M2);
 namespace {
 
 /// Made in advance, for when nothing can be made; shared and never released.
-zyx_error exhausted{Status::outOfMemory("the host has no memory or threads left"),
-                   "out of memory: the host has no memory or threads left"};
+zyx_error exhausted{outOfHostMemory(), outOfHostMemory().toString()};
 
 /// Runs what a function of the surface does. The rooms below throw nothing themselves; what the
-/// standard library throws where memory or threads end stops here.
+/// standard library throws, or a host program's functions, stops here.
 template <typename Body> zyx_error *guard(Body body) noexcept {
+  const Status status = withoutExceptions(body);
+  if (status.isOk())
+    return nullptr;
   try {
-    Status status = body();
-    return status.isOk() ? nullptr : new zyx_error{status, status.toString()};
+    return new zyx_error{status, status.toString()};
   } catch (...) {
     return &exhausted;
   }
@@ -58,6 +60,15 @@ Status checkNull(const void *pointer, const char *what) {
 Status checkData(const void *data, size_t size) {
   return size == 0 ? Status::ok() : checkNull(data, "data");
 }
+
+// The sizes of the first versions that were published, which stay what they are when members are added. What
+// a caller's version lacks is 0, or is not written.
+template <typename Last> constexpr size_t endOf(size_t offset, Last) { return offset + sizeof(Last); }
+constexpr size_t leastOptions = offsetof(zyx_device_options, thread_pool),
+                 leastPool = endOf(offsetof(zyx_thread_pool, release), &zyx_device_release),
+                 leastExecutorInfo = endOf(offsetof(zyx_executor_info, pool_high_water), uint64_t()),
+                 leastTensorInfo = endOf(offsetof(zyx_tensor_info, bytes), size_t()),
+                 leastMeasurement = endOf(offsetof(zyx_measurement, host_nanoseconds), uint64_t());
 
 /// `least` is the size of the struct's first version.
 Status checkStruct(size_t size, size_t least, const char *what) {
@@ -89,7 +100,7 @@ Status load(zyx_device *device, std::span<const std::byte> bytes, const std::str
 
 Status describe(const std::vector<artifact::Argument> &arguments, const char *kind, size_t index,
                 zyx_tensor_info *info) {
-  ZYX_RETURN_IF_ERROR(checkStruct(info->struct_size, sizeof(zyx_tensor_info), "info"));
+  ZYX_RETURN_IF_ERROR(checkStruct(info->struct_size, leastTensorInfo, "info"));
   if (index >= arguments.size())
     return Status::invalidArgument(std::string(kind) + " " + std::to_string(index) + " of " +
                                    std::to_string(arguments.size()) + " does not exist");
@@ -141,11 +152,11 @@ private:
 };
 
 Result<std::shared_ptr<GivenPool>> givenPool(const zyx_thread_pool &pool) {
-  ZYX_RETURN_IF_ERROR(checkStruct(pool.struct_size, sizeof(pool), "thread_pool"));
-  ZYX_RETURN_IF_ERROR(checkNull(reinterpret_cast<const void *>(pool.run), "thread_pool.run"));
-  if (pool.threads == 0)
-    return Status::invalidArgument("the thread pool has no threads");
-  return std::make_shared<GivenPool>(pool);
+  ZYX_RETURN_IF_ERROR(checkStruct(pool.struct_size, leastPool, "thread_pool"));
+  zyx_thread_pool known = {};
+  std::memcpy(&known, &pool, std::min(pool.struct_size, sizeof(known)));
+  ZYX_RETURN_IF_ERROR(checkNull(reinterpret_cast<const void *>(known.run), "thread_pool.run"));
+  return std::make_shared<GivenPool>(known);
 }
 
 std::span<const std::byte> asBytes(const void *data, size_t size) {
@@ -180,8 +191,7 @@ zyx_error *zyx_device_create(const char *name, const zyx_device_options *options
     if (options) {
       // Members that the caller's version does not have are 0.
       zyx_device_options known = {};
-      ZYX_RETURN_IF_ERROR(checkStruct(options->struct_size,
-                                      offsetof(zyx_device_options, thread_pool), "options"));
+      ZYX_RETURN_IF_ERROR(checkStruct(options->struct_size, leastOptions, "options"));
       std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
       given.threads = known.threads;
       given.memoryLimit = known.memory_limit;
@@ -191,10 +201,12 @@ zyx_error *zyx_device_create(const char *name, const zyx_device_options *options
         given.threadPool = pool;
       }
     }
-    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> made, createDevice(name, given));
+    auto result = std::make_unique<zyx_device>();
+    ZYX_ASSIGN_OR_RETURN(result->device, createDevice(name, given));
+    // Nothing fails any more, so that it is released with the device.
     if (pool)
       pool->own();
-    *device = new zyx_device{std::move(made)};
+    *device = result.release();
     return Status::ok();
   });
 }
@@ -230,7 +242,7 @@ zyx_error *zyx_executor_get_info(const zyx_executor *executor, zyx_executor_info
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkNull(info, "info"));
-    ZYX_RETURN_IF_ERROR(checkStruct(info->struct_size, sizeof(*info), "info"));
+    ZYX_RETURN_IF_ERROR(checkStruct(info->struct_size, leastExecutorInfo, "info"));
     const artifact::Artifact &artifact = executor->executor->artifact();
     const PoolUsage usage = executor->device->pool()->usage();
     give(info, {0, artifact.entry.c_str(), artifact.target.c_str(), artifact.inputs.size(),
@@ -317,7 +329,7 @@ zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs, zyx_measu
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkNull(measurement, "measurement"));
-    ZYX_RETURN_IF_ERROR(checkStruct(measurement->struct_size, sizeof(*measurement), "measurement"));
+    ZYX_RETURN_IF_ERROR(checkStruct(measurement->struct_size, leastMeasurement, "measurement"));
     ZYX_ASSIGN_OR_RETURN(const Measurement took, executor->executor->measure(runs));
     give(measurement, {0, took.deviceNanoseconds, took.hostNanoseconds});
     return Status::ok();

@@ -100,7 +100,10 @@ static void testPool(const char *path) {
   pool.run = runAlone;
   pool.threads = 0;
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
-        "the thread pool has no threads");
+        "a thread pool of 0 threads is given; it may have 1 to 4096");
+  for (pool.threads = 4097; pool.threads != 0; pool.threads <<= 1)
+    FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
+          "threads is given; it may have 1 to 4096");
   pool.threads = 4;
   pool.context = &asked;
   pool.release = releasePool;

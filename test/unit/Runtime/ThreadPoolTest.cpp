@@ -225,6 +225,35 @@ TEST_F(ControlGroups, OfVersion1LimitInAContainer) {
   EXPECT_EQ(limit(), 1u);
 }
 
+TEST_F(ControlGroups, LimitMemory) {
+  const uint64_t machine = zyx::usableMemory(folder.file("nothing"));
+  EXPECT_GT(machine, uint64_t(1) << 28);
+  auto bytes = [&] { return zyx::usableMemory(root()); };
+  // Version 2: the group, and those above it.
+  write("/proc/self/cgroup", "0::/user.slice/job\n");
+  write("/proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
+  EXPECT_EQ(bytes(), machine);
+  write("/sys/fs/cgroup/user.slice/job/memory.max", "max\n");
+  EXPECT_EQ(bytes(), machine);
+  write("/sys/fs/cgroup/user.slice/job/memory.max", "104857600\n");
+  EXPECT_EQ(bytes(), 104857600u);
+  write("/sys/fs/cgroup/user.slice/memory.max", "52428800\n");
+  EXPECT_EQ(bytes(), 52428800u);
+  // Version 1, as a container sees it: no limit is more than a machine has.
+  write("/proc/self/cgroup", "9:memory:/docker/7f\n4:cpu,cpuacct:/docker/7f\n");
+  write("/proc/self/mountinfo", "42 40 0:30 /docker/7f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+  write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(bytes(), machine);
+  write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "67108864\n");
+  EXPECT_EQ(bytes(), 67108864u);
+  for (const char *text : {"", "x", "-1\n", "99999999999999999999999\n"}) {
+    write("/sys/fs/cgroup/memory/memory.limit_in_bytes", text);
+    EXPECT_EQ(bytes(), machine) << text;
+  }
+  // It is what a device of the host may allocate.
+  EXPECT_EQ((*createDevice("cpu", {.threads = 1}))->pool()->usage().limit, zyx::usableMemory());
+}
+
 TEST_F(ControlGroups, ThatMakeNoSenseLimitNothing) {
   for (const char *text : {"", "x", "100000", "100000 0\n", "0 100000\n", "-5 -5\n", "a b\n",
                            "99999999999999999999999 1\n"}) {

@@ -224,5 +224,10 @@ Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool,
                                                  const std::string &path, uint64_t offset,
                                                  uint64_t size) {
   ZYX_ASSIGN_OR_RETURN(Allocation allocation, pool->map(path, offset, size));
-  return Buffer::adopt(std::move(pool), allocation);
+  try {
+    return Buffer::adopt(pool, allocation);
+  } catch (...) {
+    [[maybe_unused]] Status status = pool->deallocate(allocation);
+    throw;
+  }
 }

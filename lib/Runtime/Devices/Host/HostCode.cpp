@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Host.h"
 
+#include "zyx/Base/TempFolder.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -29,10 +31,38 @@ static Status writeAll(int descriptor, std::span<const std::byte> bytes) {
 
 void HostCode::Close::operator()(void *handle) const { ::dlclose(handle); }
 
+/// A library of a path, by which it is called in messages as "code".
+static Result<void *> openLibrary(const std::string &path) {
+  if (void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+    return handle;
+  const char *said = ::dlerror();
+  std::string reason = said ? said : "out of memory";
+  if (reason.starts_with(path))
+    reason.replace(0, path.size(), "code");
+  // The loader says in no other way that its memory has ended.
+  for (const std::string_view end : {std::string_view("out of memory"), std::string_view(std::strerror(ENOMEM))})
+    if (reason.find(end) != std::string::npos)
+      return Status::outOfMemory("cannot load code: " + reason);
+  return Status::dataCorruption("cannot load code: " + reason);
+}
+
+/// A file in memory that may be run; -1 where the system gives none.
+static int createCodeFile() {
+  // Linux 6.3 wants it said that it is run, and may refuse (vm.memfd_noexec); others do not know the word.
+  constexpr unsigned mayBeRun = 0x10;
+  const int descriptor = ::memfd_create("zyx-code", MFD_CLOEXEC | mayBeRun);
+  return descriptor < 0 && errno == EINVAL ? ::memfd_create("zyx-code", MFD_CLOEXEC) : descriptor;
+}
+
 Result<HostCode::Library> HostCode::loadLibrary(std::span<const std::byte> image) {
-  const int descriptor = ::memfd_create("zyx-code", MFD_CLOEXEC);
-  if (descriptor < 0)
-    return Status::ioError("cannot create a file in memory: " + std::string(std::strerror(errno)));
+  const int descriptor = createCodeFile();
+  if (descriptor < 0) {
+    // A file of this user's that is gone as soon as it is loaded.
+    ZYX_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::create());
+    ZYX_ASSIGN_OR_RETURN(const std::string file, folder.write("code.so", image));
+    ZYX_ASSIGN_OR_RETURN(void *handle, openLibrary(file));
+    return Library(handle);
+  }
   if (Status status = writeAll(descriptor, image); !status.isOk()) {
     ::close(descriptor);
     return status;
@@ -40,18 +70,18 @@ Result<HostCode::Library> HostCode::loadLibrary(std::span<const std::byte> image
   // dlopen takes a path that it has seen for the library that it loaded then, and descriptors are
   // used again: so each load spells the path in its own way.
   static std::atomic<uint32_t> loads = 0;
-  std::string path = "/proc/self/fd/";
+  // No string grows between the opening and the closing of the descriptor.
+  std::string path;
+  path.reserve(128);
+  path = "/proc/self/fd/";
   for (uint32_t bits = loads++, i = 0; i < 32; ++i, bits >>= 1)
     path += bits & 1 ? "./" : "/";
   path += std::to_string(descriptor);
-  void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  std::string reason = handle ? "" : ::dlerror();
+  Result<void *> handle = openLibrary(path);
   ::close(descriptor);
-  if (handle)
-    return Library(handle);
-  if (reason.starts_with(path))
-    reason.replace(0, path.size(), "code");
-  return Status::dataCorruption("cannot load code: " + reason);
+  if (!handle)
+    return handle.status();
+  return Library(*handle);
 }
 
 Result<HostCode> HostCode::load(const Artifact &artifact) {

@@ -56,7 +56,12 @@ private:
 
 Result<std::shared_ptr<Device>> runtime::createHostDevice(std::string name,
                                                           const DeviceOptions &options) {
+  // Each launch has some bytes of each thread.
+  constexpr unsigned mostThreads = 4096;
   std::shared_ptr<ThreadPool> threads = options.threadPool;
+  if (threads && (threads->threads() == 0 || threads->threads() > mostThreads))
+    return Status::invalidArgument("a thread pool of " + std::to_string(threads->threads()) + " threads is given; it may have 1 to " +
+                                   std::to_string(mostThreads));
   if (!threads) {
     ZYX_ASSIGN_OR_RETURN(threads, createThreadPool({options.threads, options.oversubscribe}));
   }

@@ -5,12 +5,12 @@
 #include "../../PoolLedger.h"
 
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Processors.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
-#include <unistd.h>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -75,14 +75,8 @@ private:
   PoolLedger ledger;
 };
 
-uint64_t physicalMemory() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(bytes)
-                                : UINT64_MAX;
-}
-
 } // namespace
 
 std::shared_ptr<MemoryPool> runtime::createHostPool(uint64_t limit) {
-  return std::make_shared<HostPool>(limit ? limit : physicalMemory());
+  return std::make_shared<HostPool>(limit ? limit : usableMemory());
 }
