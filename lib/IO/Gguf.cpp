@@ -5,6 +5,7 @@
 #include "zyx/IO/Gguf.h"
 
 #include "Detail.h"
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Bytes.h"
 
 #include <algorithm>
@@ -276,8 +277,14 @@ private:
     }
     const uint32_t number = from.u32("type");
     const auto *known = std::ranges::find(formats, number, &TensorFormat::number);
-    if (known == std::end(formats))
-      return fail(what + "has the unsupported type " + std::to_string(number));
+    if (known == std::end(formats)) {
+      // How many bytes it has is not known, but where they begin.
+      tensor.offset = from.u64("offset");
+      ZYX_RETURN_IF_ERROR(from.status());
+      header.unsupported.emplace(tensor.name, "type " + std::to_string(number));
+      unknown.push_back(std::move(tensor));
+      return Status::ok();
+    }
     tensor.format = known->format;
     tensor.offset = from.u64("offset");
     ZYX_RETURN_IF_ERROR(from.status());
@@ -303,11 +310,18 @@ private:
     const uint64_t dataOffset = (headerSize + header.alignment - 1) & ~(header.alignment - 1);
     const uint64_t dataSize = fileSize - std::min(dataOffset, fileSize);
     std::vector<const GgufFile::Tensor *> order;
-    for (GgufFile::Tensor &tensor : header.tensors) {
+    std::vector<GgufFile::Tensor *> all;
+    for (std::vector<GgufFile::Tensor> *tensors : {&header.tensors, &unknown})
+      for (GgufFile::Tensor &tensor : *tensors)
+        all.push_back(&tensor);
+    for (GgufFile::Tensor *one : all) {
+      GgufFile::Tensor &tensor = *one;
       const std::string what = "tensor '" + tensor.name + "' ";
       if (tensor.offset % header.alignment != 0)
         return fail(what + "starts at byte " + std::to_string(tensor.offset) +
                     " of the data, no multiple of " + std::to_string(header.alignment));
+      if (header.unsupported.contains(tensor.name))
+        tensor.size = tensor.offset < dataSize ? 1 : 0;
       if (tensor.offset > dataSize || tensor.size > dataSize - tensor.offset)
         return fail(what + "has " + std::to_string(tensor.size) + " bytes at " +
                     std::to_string(tensor.offset) + " of " + std::to_string(dataSize) +
@@ -352,6 +366,8 @@ private:
   uint64_t startSize, fileSize;
   GgufFile::Header header;
   std::unordered_set<std::string> names;
+  /// Of types that are not known, with one byte each where that is in the file.
+  std::vector<GgufFile::Tensor> unknown;
 };
 
 Result<GgufFile> GgufFile::open(const std::string &path) { return GgufHeaderReader::open(path); }
@@ -363,9 +379,13 @@ const GgufFile::Tensor *GgufFile::find(std::string_view name) const {
 
 Result<HostTensor> GgufFile::read(std::string_view name) const {
   const Tensor *tensor = find(name);
+  if (const auto other = header.unsupported.find(std::string(name)); other != header.unsupported.end())
+    return Status::unsupported(file.path() + ": tensor '" + other->first + "' has the unsupported " + other->second);
   if (!tensor)
     return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
-  HostTensor result{tensor->stored, std::vector<std::byte>(tensor->size)};
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
+                       allocateBytes(tensor->size, file.path() + ": tensor '" + tensor->name + "'"));
+  HostTensor result{tensor->stored, std::move(bytes)};
   ZYX_RETURN_IF_ERROR(readInto(*tensor, result.data));
   return result;
 }

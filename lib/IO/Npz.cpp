@@ -5,6 +5,7 @@
 #include "zyx/IO/Npz.h"
 
 #include "Detail.h"
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Bytes.h"
 #include "zyx/IO/Npy.h"
 
@@ -21,6 +22,11 @@ namespace {
 
 constexpr uint32_t localMagic = 0x04034b50, directoryMagic = 0x02014b50, endMagic = 0x06054b50;
 constexpr uint64_t localSize = 30, directorySize = 46, endSize = 22;
+/// Of zip64: the end of the directory, and where that is.
+constexpr uint32_t largeEndMagic = 0x06064b50, locatorMagic = 0x07064b50;
+constexpr uint64_t largeEndSize = 56, locatorSize = 20;
+/// The extra field of an entry that holds what is too large for the others.
+constexpr uint16_t largeField = 1;
 constexpr uint64_t maxCommentSize = 65535;
 /// Fields of this value are kept by zip64's records.
 constexpr uint32_t zip64Mark = 0xffffffff;
@@ -36,20 +42,20 @@ class Fields {
 public:
   explicit Fields(std::span<const std::byte> bytes) : bytes(bytes) {}
   uint16_t u16(size_t at) const { return static_cast<uint16_t>(number(at, 2)); }
-  uint32_t u32(size_t at) const { return number(at, 4); }
+  uint32_t u32(size_t at) const { return static_cast<uint32_t>(number(at, 4)); }
+  uint64_t u64(size_t at) const { return number(at, 8); }
 
 private:
-  uint32_t number(size_t at, int size) const {
-    uint32_t value = 0;
+  uint64_t number(size_t at, int size) const {
+    uint64_t value = 0;
     for (int i = size; i-- > 0;)
-      value = value << 8 | std::to_integer<uint32_t>(bytes[at + static_cast<size_t>(i)]);
+      value = value << 8 | std::to_integer<uint64_t>(bytes[at + static_cast<size_t>(i)]);
     return value;
   }
   std::span<const std::byte> bytes;
 };
 
 Status corrupt(std::string why) { return Status::dataCorruption(std::move(why)); }
-Status refuseZip64() { return Status::unsupported("is a zip64 archive"); }
 
 /// Why a name is none of an array: it is never a path on this machine, but whoever unpacks the
 /// archive takes it for one.
@@ -75,6 +81,30 @@ struct Directory {
   uint64_t offset = 0, size = 0, count = 0;
 };
 
+/// The directory of an archive whose last record begins at `end` and says that others hold the numbers.
+Result<Directory> findLargeDirectory(const ReadOnlyFile &file, uint64_t end) {
+  std::byte locator[locatorSize], record[largeEndSize];
+  if (end < locatorSize + largeEndSize)
+    return corrupt("the zip64 end of the directory is missing");
+  ZYX_RETURN_IF_ERROR(file.read(end - locatorSize, locator));
+  const Fields place(locator);
+  const uint64_t at = place.u64(8);
+  if (place.u32(0) != locatorMagic || at > end - locatorSize - largeEndSize)
+    return corrupt("the zip64 end of the directory is missing");
+  ZYX_RETURN_IF_ERROR(file.read(at, record));
+  const Fields fields(record);
+  // Its size counts from behind itself.
+  if (fields.u32(0) != largeEndMagic || fields.u64(4) != end - locatorSize - at - 12)
+    return corrupt("the zip64 end of the directory is malformed");
+  const Directory directory{fields.u64(48), fields.u64(40), fields.u64(32)};
+  if (place.u32(4) != 0 || place.u32(16) != 1 || fields.u32(16) != 0 || fields.u32(20) != 0 || fields.u64(24) != directory.count)
+    return Status::unsupported("is a part of an archive of several files");
+  if (directory.offset > at || directory.size != at - directory.offset)
+    return corrupt("the directory of " + std::to_string(directory.size) + " bytes at " + std::to_string(directory.offset) +
+                   " does not end at byte " + std::to_string(at));
+  return directory;
+}
+
 Result<Directory> findDirectory(const ReadOnlyFile &file) {
   std::vector<std::byte> tail(std::min(file.size(), endSize + maxCommentSize));
   const uint64_t tailOffset = file.size() - tail.size();
@@ -87,7 +117,7 @@ Result<Directory> findDirectory(const ReadOnlyFile &file) {
     const uint32_t count = fields.u16(at + 10), size = fields.u32(at + 12),
                    offset = fields.u32(at + 16);
     if (count == 0xffff || size == zip64Mark || offset == zip64Mark)
-      return refuseZip64();
+      return findLargeDirectory(file, tailOffset + at);
     if (fields.u16(at + 4) != 0 || fields.u16(at + 6) != 0 || fields.u16(at + 8) != count)
       return Status::unsupported("is a part of an archive of several files");
     if (uint64_t(offset) + size != tailOffset + at)
@@ -108,6 +138,29 @@ struct DirectoryEntry {
   std::string fileName;
 };
 
+/// Takes the numbers that are marked from the extra fields of an entry, which hold those and no others, in this order.
+bool takeLarge(std::span<const std::byte> extra, std::initializer_list<uint64_t *> numbers) {
+  std::span<const std::byte> large;
+  while (extra.size() >= 4) {
+    const Fields fields(extra);
+    const size_t size = fields.u16(2);
+    if (size > extra.size() - 4)
+      return false;
+    if (fields.u16(0) == largeField)
+      large = extra.subspan(4, size);
+    extra = extra.subspan(4 + size);
+  }
+  for (uint64_t *number : numbers) {
+    if (*number != zip64Mark)
+      continue;
+    if (large.size() < 8)
+      return false;
+    *number = Fields(large).u64(0);
+    large = large.subspan(8);
+  }
+  return true;
+}
+
 /// Reads the entry at the start of `bytes`, and moves `bytes` behind it.
 Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLimits &limits) {
   const Fields fields(bytes);
@@ -119,6 +172,7 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
     return corrupt("the directory is cut");
   DirectoryEntry result;
   result.fileName.assign(reinterpret_cast<const char *>(bytes.data() + directorySize), nameSize);
+  const std::span<const std::byte> extra = bytes.subspan(directorySize + nameSize, fields.u16(30));
   bytes = bytes.subspan(size);
 
   const std::string what = "array '" + result.fileName + "' ";
@@ -133,8 +187,8 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
   entry.size = fields.u32(24);
   result.localOffset = fields.u32(42);
   result.method = fields.u16(10);
-  if (entry.packedSize == zip64Mark || entry.size == zip64Mark || result.localOffset == zip64Mark)
-    return refuseZip64();
+  if (!takeLarge(extra, {&entry.size, &entry.packedSize, &result.localOffset}))
+    return corrupt(what + "lacks its zip64 sizes");
   result.hasDescriptor = fields.u16(8) & isStreamed;
   if (fields.u16(8) & isEncrypted)
     return Status::unsupported(what + "is encrypted");
@@ -144,7 +198,7 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
   entry.isDeflated = result.method == deflatedMethod;
   const std::string sizes = std::to_string(entry.size) + " bytes from " +
                             std::to_string(entry.packedSize) + " in the file";
-  if (entry.isDeflated ? entry.size > entry.packedSize * maxDeflateRatio
+  if (entry.isDeflated ? entry.size / maxDeflateRatio > entry.packedSize
                        : entry.size != entry.packedSize)
     return corrupt(what + "claims " + sizes);
   if (entry.size > limits.bytes &&
@@ -159,7 +213,7 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
 Status locate(const ReadOnlyFile &file, DirectoryEntry &found, uint64_t directoryOffset) {
   const std::string what = "array '" + found.entry.name + "' ";
   const uint64_t headerSize = localSize + found.fileName.size();
-  if (found.localOffset + headerSize > directoryOffset)
+  if (found.localOffset > directoryOffset || headerSize > directoryOffset - found.localOffset)
     return corrupt(what + "starts behind the arrays, at byte " + std::to_string(found.localOffset));
   std::vector<std::byte> header(headerSize);
   ZYX_RETURN_IF_ERROR(file.read(found.localOffset, header));
@@ -170,7 +224,7 @@ Status locate(const ReadOnlyFile &file, DirectoryEntry &found, uint64_t director
       std::memcmp(header.data() + localSize, found.fileName.data(), found.fileName.size()) != 0)
     return corrupt(what + "is another one at its place than in the directory");
   found.entry.offset = found.localOffset + headerSize + fields.u16(28);
-  if (found.entry.offset + found.entry.packedSize > directoryOffset)
+  if (found.entry.offset > directoryOffset || found.entry.packedSize > directoryOffset - found.entry.offset)
     return corrupt(what + "has " + std::to_string(found.entry.packedSize) + " bytes at " +
                    std::to_string(found.entry.offset) + ", behind the end of the arrays");
   return Status::ok();
@@ -226,7 +280,7 @@ Bytef *asBytes(std::byte *bytes) { return reinterpret_cast<Bytef *>(bytes); }
 /// zlib does not write to its input, but is declared to.
 Bytef *asBytes(const std::byte *bytes) { return asBytes(const_cast<std::byte *>(bytes)); }
 
-/// Fills `into`, whose size is that of all that `packed` holds; both are below 4 GiB.
+/// Fills `into`, whose size is that of all that `packed` holds.
 bool inflateAll(std::span<const std::byte> packed, std::span<std::byte> into) {
   z_stream stream = {};
   // A negative window says that there is no header of zlib's own.
@@ -234,11 +288,22 @@ bool inflateAll(std::span<const std::byte> packed, std::span<std::byte> into) {
     return false;
   std::byte nowhere{};
   stream.next_in = asBytes(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = asBytes(into.empty() ? &nowhere : into.data());
-  stream.avail_out = static_cast<uInt>(into.size());
-  const int code = inflate(&stream, Z_FINISH);
-  const bool isDone = code == Z_STREAM_END && stream.avail_in == 0 && stream.avail_out == 0;
+  // zlib counts in 32 bits.
+  constexpr size_t piece = size_t(1) << 30;
+  size_t unread = packed.size(), unfilled = into.size();
+  auto give = [](size_t &left, uInt &available) {
+    const auto more = static_cast<uInt>(std::min(left, piece - available));
+    available += more;
+    left -= more;
+  };
+  int code = Z_OK;
+  while (code == Z_OK) {
+    give(unread, stream.avail_in);
+    give(unfilled, stream.avail_out);
+    code = inflate(&stream, unread == 0 && unfilled == 0 ? Z_FINISH : Z_NO_FLUSH);
+  }
+  const bool isDone = code == Z_STREAM_END && stream.avail_in == 0 && stream.avail_out == 0 && unread == 0 && unfilled == 0;
   inflateEnd(&stream);
   return isDone;
 }
@@ -369,10 +434,10 @@ Result<HostTensor> NpzFile::read(std::string_view name) const {
   const Entry *entry = find(name);
   if (!entry)
     return Status::notFound(file.path() + ": no array '" + std::string(name) + "'");
-  std::vector<std::byte> bytes(entry->packedSize);
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, allocateBytes(entry->packedSize, what));
   ZYX_RETURN_IF_ERROR(file.read(entry->offset, bytes));
   if (entry->isDeflated) {
-    std::vector<std::byte> unpacked(entry->size);
+    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> unpacked, allocateBytes(entry->size, what));
     if (!inflateAll(bytes, unpacked))
       return corrupt(what + " is no deflated stream of " + std::to_string(entry->size) + " bytes");
     bytes = std::move(unpacked);

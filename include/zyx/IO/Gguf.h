@@ -64,6 +64,8 @@ public:
   const Metadata &metadata() const { return header.metadata; }
   /// In the order of the file.
   const std::vector<Tensor> &tensors() const { return header.tensors; }
+  /// Of types that zyx does not know: names, and "type 16". Reading them is refused, the others are there.
+  const std::map<std::string, std::string> &unsupported() const { return header.unsupported; }
   /// Null where there is none of this name.
   const Tensor *find(std::string_view name) const;
   /// Reads one tensor and nothing else.
@@ -81,6 +83,7 @@ private:
     uint64_t alignment = 0;
     Metadata metadata;
     std::vector<Tensor> tensors;
+    std::map<std::string, std::string> unsupported;
   };
   friend class GgufHeaderReader;
   GgufFile(ReadOnlyFile file, Header header) : file(std::move(file)), header(std::move(header)) {}

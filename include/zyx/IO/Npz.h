@@ -24,8 +24,8 @@ struct NpzLimits {
 
 /// NumPy's .npz files: zip archives of .npy files, stored or deflated, opened for reading their
 /// arrays one by one. `open` reads the archive's directory and checks all of it: names, sizes, and
-/// that the arrays lie in the file and apart from each other. Zip64, encryption and other
-/// compressions are refused.
+/// that the arrays lie in the file and apart from each other. Encryption and other compressions are
+/// refused.
 class NpzFile {
 public:
   struct Entry {

@@ -282,11 +282,31 @@ TEST(GgufTest, RefusesMetadataThatLies) {
               HasSubstr("the key 'a' is a duplicate"));
 }
 
+TEST(GgufTest, RefusesTensorsOfUnknownTypesAlone) {
+  const std::string data = std::string(32, 'q') + std::string("\0\0\x80?", 4);
+  TemporaryPath path("unknown.gguf");
+  writeBytes(path, file({}, {info("unknown", {256}, 22, 0), info("x", {1}, 0, 32)}, data));
+  Result<GgufFile> opened = GgufFile::open(path);
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  EXPECT_EQ(opened->tensors().size(), 1u);
+  EXPECT_EQ(opened->unsupported(), (std::map<std::string, std::string>{{"unknown", "type 22"}}));
+  EXPECT_EQ(opened->find("unknown"), nullptr);
+  EXPECT_THAT(opened->read("unknown").status().message(), HasSubstr("tensor 'unknown' has the unsupported type 22"));
+  Result<HostTensor> x = opened->read("x");
+  ASSERT_TRUE(x.isOk()) << x.status().toString();
+  EXPECT_EQ(x->data, std::vector<std::byte>({std::byte(0), std::byte(0), std::byte(0x80), std::byte('?')}));
+  // Nor does it lie inside of another.
+  EXPECT_THAT(refusal(file({}, {info("unknown", {256}, 22, 32), info("x", {16}, 0, 0)}, data)),
+              HasSubstr("tensors 'x' and 'unknown' overlap"));
+}
+
 TEST(GgufTest, RefusesTensorsThatLie) {
   auto one = [](const std::vector<uint64_t> &extents, uint32_t type, uint64_t offset = 0) {
     return refusal(file({}, {info("x", extents, type, offset)}, "1234"));
   };
-  EXPECT_THAT(one({1}, 16), HasSubstr("tensor 'x' has the unsupported type 16"));
+  // Of a type that is not known, what is known is checked.
+  EXPECT_THAT(one({1}, 16, 8), HasSubstr("tensor 'x' starts at byte 8 of the data, no multiple of 32"));
+  EXPECT_THAT(one({1}, 16, 32), HasSubstr("tensor 'x' has 0 bytes at 32 of 4 bytes of data"));
   EXPECT_THAT(one({1}, 0, 8),
               HasSubstr("tensor 'x' starts at byte 8 of the data, no multiple of 32"));
   EXPECT_THAT(one({1}, 0, UINT64_MAX - 31),

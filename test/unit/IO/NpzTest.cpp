@@ -243,15 +243,77 @@ TEST(NpzTest, RefusesBombs) {
                     HasSubstr("beyond the limits of 524288 bytes and 100 times as much")));
 }
 
+/// Little-endian.
+static std::string number(uint64_t value, int size) {
+  std::string text;
+  for (int i = 0; i < size; ++i)
+    text += static_cast<char>(value >> 8 * i);
+  return text;
+}
+
+/// As NumPy writes arrays of 4 GiB and more, but small: the sizes and the place of each array stand in extra fields, and
+/// the end of the directory in a record of its own.
+static std::string asZip64(const std::string &bytes, uint64_t moreInRecord = 0) {
+  const size_t begin = bytes.find(directory), end = bytes.find(ending);
+  std::string large = bytes.substr(0, begin);
+  uint64_t count = 0;
+  for (size_t at = begin; at < end; ++count) {
+    auto u16 = [&](size_t field) { return static_cast<uint8_t>(bytes[at + field]) + 256u * static_cast<uint8_t>(bytes[at + field + 1]); };
+    const size_t size = 46 + u16(28);
+    std::string entry = bytes.substr(at, size);
+    const std::string sizes = bytes.substr(at + 24, 4) + number(0, 4) + bytes.substr(at + 20, 4) + number(0, 4) +
+                              bytes.substr(at + 42, 4) + number(0, 4);
+    for (size_t field : {20, 24, 42})
+      entry.replace(field, 4, number(0xffffffff, 4));
+    entry.replace(30, 2, number(4 + 3 + 4 + sizes.size(), 2));
+    // Behind a field that nobody knows.
+    large += entry + number(0x7777, 2) + number(3, 2) + "abc" + number(1, 2) + number(sizes.size(), 2) + sizes;
+    at += size + u16(30);
+  }
+  const size_t record = large.size();
+  large += "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 8) + number(count, 8) + number(count, 8) +
+           number(record - begin, 8) + number(begin + moreInRecord, 8);
+  large += "PK\6\7" + number(0, 4) + number(record, 8) + number(1, 4);
+  return large + "PK\5\6" + number(0, 4) + number(0xffff, 2) + number(0xffff, 2) + number(0xffffffff, 4) +
+         number(0xffffffff, 4) + number(0, 2);
+}
+
+TEST(NpzTest, ReadsZip64) {
+  for (NpzCompression compression : {NpzCompression::Stored, NpzCompression::Deflated}) {
+    TemporaryPath path("large.npz");
+    writeBytes(path, asZip64(written(sample(), compression)));
+    Result<NpzFile> file = NpzFile::open(path);
+    ASSERT_TRUE(file.isOk()) << file.status().toString();
+    expectSample(*file, sample());
+  }
+  const std::string bytes = asZip64(written(sample()));
+  // What lies is refused: no end of the directory, another one, sizes beyond the file or beyond all numbers.
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\7", 0, 0, "QQ")), HasSubstr("the zip64 end of the directory is missing"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\7", 0, 8, number(UINT64_MAX, 8))), HasSubstr("the zip64 end of the directory is missing"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 4, number(43, 8))), HasSubstr("the zip64 end of the directory is malformed"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 16, number(1, 4))), HasSubstr("is a part of an archive of several files"));
+  EXPECT_THAT(refusal(asZip64(written(sample()), 1)), HasSubstr("does not end at byte"));
+  EXPECT_THAT(refusal(asZip64(written(sample()), UINT64_MAX / 2)), HasSubstr("does not end at byte"));
+  const size_t sizes = bytes.find(std::string("\1\0\x18\0", 4));
+  ASSERT_NE(sizes, std::string::npos);
+  for (size_t field : {0, 8, 16})
+    for (uint64_t value : {UINT64_MAX, uint64_t(1) << 63, uint64_t(1) << 32})
+      EXPECT_FALSE(outcome(std::string(bytes).replace(sizes + 4 + field, 8, number(value, 8))).isOk()) << field << " " << value;
+  for (size_t field : {8, 16})
+    EXPECT_THAT(refusal(std::string(bytes).replace(sizes + 2, 2, number(field, 2))), HasSubstr("array 'a.npy' lacks its zip64 sizes"));
+  for (size_t cut = 0; cut < bytes.size(); cut += 7)
+    EXPECT_FALSE(outcome(bytes.substr(0, cut)).isOk()) << cut;
+}
+
 TEST(NpzTest, RefusesOtherArchives) {
   const std::string bytes = written(sample());
   EXPECT_THAT(refusal(patched(bytes, directory, 0, 8, "\x01")),
               HasSubstr("array 'a.npy' is encrypted"));
   for (size_t at : {20, 24, 42})
     EXPECT_THAT(refusal(patched(bytes, directory, 0, at, "\xff\xff\xff\xff")),
-                HasSubstr("is a zip64 archive"));
+                HasSubstr("array 'a.npy' lacks its zip64 sizes"));
   EXPECT_THAT(refusal(patched(bytes, ending, 0, 16, "\xff\xff\xff\xff")),
-              HasSubstr("is a zip64 archive"));
+              HasSubstr("the zip64 end of the directory is missing"));
   EXPECT_THAT(refusal(patched(bytes, ending, 0, 4, "\x01")),
               HasSubstr("is a part of an archive of several files"));
   // A comment at the end is no matter.
