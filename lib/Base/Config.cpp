@@ -171,7 +171,7 @@ const char *assign(unsigned &to, const Source &from) {
 const char *assign(uint64_t &to, const Source &from) {
   const std::optional<uint64_t> value = readSize(from);
   to = value.value_or(to);
-  return value ? nullptr : "a number of bytes, such as 4096 or \"4GiB\"";
+  return value ? nullptr : "a number of bytes, such as 4096 or \"4GiB\"; the units are B, KiB, MiB, GiB and TiB";
 }
 
 const char *assign(std::optional<std::string> &to, const Source &from) {
@@ -229,13 +229,83 @@ std::string unknown(const std::string &where, std::string_view nearest) {
   return where + " is not known; the nearest is '" + std::string(nearest) + "'";
 }
 
+//===----------------------------------------------------------------------===//
+// Keys of the Rust zyx, whose file has the same name and place: each field is honoured, or named as not applicable.
+//===----------------------------------------------------------------------===//
+
+struct RustKey {
+  std::string_view name;
+  /// What it says is on or off, or which of them are; empty where it says something else.
+  std::string_view device;
+  std::vector<std::string_view> fields;
+  /// Why fields other than "enabled" and "device_ids" are not applicable, or all are where there is no device.
+  std::string_view why;
+};
+
+const std::vector<RustKey> &rustKeys() {
+  static const std::vector<RustKey> all = {
+      {"autotune", "", {"save_to_disk", "n_launches", "n_seeds", "n_added_per_step", "n_removed_per_step", "n_total_opts"},
+       "schedules are listed and measured, not searched for: see 'tune' and 'cache_dir'"},
+      {"dummy", "", {"enabled"}, "a program makes a dummy device by itself"},
+      {"c", "c", {"enabled"}, ""},
+      {"cblas", "", {"enabled"}, "no library of matrix products is called"},
+      {"cuda", "cuda", {"device_ids", "enabled", "cudnn"}, "no library of matrix products is called"},
+      {"hip", "", {"device_ids", "enabled"}, "this build has no HIP device"},
+      {"opencl", "", {"platform_ids", "enabled"}, "this build has no OpenCL device"},
+      {"vulkan", "", {"device_ids", "enabled"}, "this build has no Vulkan device"},
+      {"wgpu", "", {"enabled"}, "this build has no WebGPU device"},
+      {"tenstorrent", "", {"device_ids", "enabled"}, "this build has no Tenstorrent device"},
+  };
+  return all;
+}
+
+/// {"enabled": false} and {"device_ids": [0, 2]} are what "devices" says in other words, which comes before them.
+Status readRustKey(LoadedConfig &loaded, Toggles &devices, const RustKey &key, const ConfigEntry &entry, const std::string &where) {
+  const auto *table = entry.value.as<ConfigValue::Table>();
+  if (!table)
+    return Status::invalidArgument(where + " must be an object of fields");
+  for (const auto &[name, value] : table->values) {
+    const std::string field = where + ": '" + name + "'";
+    if (!std::ranges::count(key.fields, name)) {
+      loaded.warnings.push_back(unknown(field, nearestName(name, key.fields)));
+    } else if (!key.device.empty() && name == "enabled") {
+      const bool *isOn = value.as<bool>();
+      if (!isOn)
+        return Status::invalidArgument(field + " must be true or false");
+      devices.emplace(key.device, *isOn);
+    } else if (!key.device.empty() && name == "device_ids") {
+      const auto *list = value.as<ConfigValue::List>();
+      std::vector<uint64_t> ids;
+      for (size_t i = 0; list && i < list->values.size(); ++i)
+        if (const auto *id = list->values[i].as<uint64_t>())
+          ids.push_back(*id);
+      // null is all of them.
+      if (value.as<ConfigValue::Nothing>())
+        continue;
+      if (!list || ids.size() != list->values.size())
+        return Status::invalidArgument(field + " must be a list of numbers");
+      devices.insert_or_assign(std::string(key.device), false);
+      for (uint64_t id : ids)
+        devices.emplace(std::string(key.device) + ":" + std::to_string(id), true);
+    } else {
+      loaded.warnings.push_back(field + " is not applicable: " + std::string(key.why));
+    }
+  }
+  return Status::ok();
+}
+
 Status readFileInto(LoadedConfig &loaded, std::string_view text, const std::string &name) {
   const std::string prefix = name + ":";
   Result<std::vector<ConfigEntry>> entries = readConfigFile(text);
   if (!entries)
     return Status(entries.status().code(), prefix + entries.status().message());
+  Toggles rustDevices;
   for (const ConfigEntry &entry : *entries) {
     const std::string where = prefix + std::to_string(entry.line) + ": key '" + entry.key + "'";
+    if (const auto rust = std::ranges::find(rustKeys(), entry.key, &RustKey::name); rust != rustKeys().end()) {
+      ZYX_RETURN_IF_ERROR(readRustKey(loaded, rustDevices, *rust, entry, where));
+      continue;
+    }
     if (const Key *key = findKey(entry.key)) {
       ZYX_RETURN_IF_ERROR(set(loaded.config, *key, {&entry.value, {}}, where));
       continue;
@@ -245,6 +315,7 @@ Status readFileInto(LoadedConfig &loaded, std::string_view text, const std::stri
       names.push_back(key.name);
     loaded.warnings.push_back(unknown(where, nearestName(entry.key, names)));
   }
+  loaded.config.devices.merge(rustDevices);
   return Status::ok();
 }
 
@@ -265,7 +336,7 @@ Status readEnvironmentInto(LoadedConfig &loaded, const Environment &environment)
 void checkTopics(LoadedConfig &loaded) {
   const std::span<const std::string_view> topics = debugTopicNames();
   for (const std::string &name : loaded.config.debug)
-    if (!std::ranges::count(topics, name))
+    if (!std::ranges::count(topics, name) && !numberIn(name))
       loaded.warnings.push_back(unknown("debug: '" + name + "'", nearestName(name, topics)));
 }
 
@@ -277,6 +348,20 @@ const T *findDevice(const std::map<std::string, T> &table, std::string_view devi
     if (const auto found = table.find(name); found != table.end())
       return &found->second;
   return nullptr;
+}
+
+/// Devices that the configuration names and nobody has: a wrong name would turn nothing off.
+void checkDevices(LoadedConfig &loaded) {
+  constexpr std::string_view known[] = {"cpu", "c", "cuda", "reference", "hip", "opencl", "vulkan", "webgpu"};
+  auto check = [&](const char *key, const std::string &name) {
+    const std::string_view family = std::string_view(name).substr(0, name.find(':'));
+    if (!std::ranges::count(known, family))
+      loaded.warnings.push_back(unknown(std::string(key) + ": '" + name + "'", nearestName(family, known)));
+  };
+  for (const auto &[name, isOn] : loaded.config.devices)
+    check("devices", name);
+  for (const auto &[name, limit] : loaded.config.memoryLimits)
+    check("memory_limits", name);
 }
 
 } // namespace
@@ -320,6 +405,7 @@ Result<LoadedConfig> zyx::parseConfig(std::string_view text, const std::string &
   LoadedConfig loaded;
   ZYX_RETURN_IF_ERROR(readFileInto(loaded, text, name));
   checkTopics(loaded);
+  checkDevices(loaded);
   return loaded;
 }
 
@@ -340,6 +426,14 @@ Result<LoadedConfig> zyx::loadConfig(const std::optional<std::string> &path,
   }
   ZYX_RETURN_IF_ERROR(readEnvironmentInto(loaded, environment));
   checkTopics(loaded);
+  checkDevices(loaded);
+  // No shell has seen what a file says.
+  if (std::optional<std::string> &folder = loaded.config.cacheDir; folder && (*folder == "~" || folder->starts_with("~/"))) {
+    if (const char *home = std::getenv("HOME"); home && *home == '/')
+      folder->replace(0, 1, home);
+    else
+      return Status::invalidArgument("cache_dir '" + *folder + "' begins with '~', and HOME names no folder");
+  }
   return loaded;
 }
 

@@ -55,7 +55,13 @@ public:
   bool end_object() override { return close(); }
   bool start_array(size_t) override {
     ++depth;
-    return depth == 2 ? open({ConfigValue::List()}) : unexpected();
+    if (depth == 2)
+      return open({ConfigValue::List()});
+    auto *table = depth == 3 ? std::get_if<ConfigValue::Table>(&current().value) : nullptr;
+    if (!table)
+      return unexpected();
+    table->values.push_back({field, {ConfigValue::List()}});
+    return true;
   }
   bool end_array() override { return close(); }
   bool key(string_t &name) override {
@@ -106,7 +112,10 @@ private:
     if (depth == 1) {
       current() = std::move(value);
     } else if (auto *table = std::get_if<ConfigValue::Table>(&current().value)) {
-      table->values.push_back({field, std::move(value)});
+      if (depth == 3)
+        std::get<ConfigValue::List>(table->values.back().second.value).values.push_back(std::move(value));
+      else
+        table->values.push_back({field, std::move(value)});
     } else {
       std::get<ConfigValue::List>(current().value).values.push_back(std::move(value));
     }

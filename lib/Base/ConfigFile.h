@@ -15,8 +15,10 @@
 
 namespace zyx {
 
+struct ConfigField;
+
 /// A value of the file as it is written there: nothing (null), a bool, a whole number, another
-/// number, a text, or names of an object or texts of a list with such values.
+/// number, a text, or names of an object or texts of a list with such values; those of an object may be lists.
 struct ConfigValue {
   struct Nothing {};
   struct Fraction {};
@@ -24,11 +26,17 @@ struct ConfigValue {
     std::vector<ConfigValue> values;
   };
   struct Table {
-    std::vector<std::pair<std::string, ConfigValue>> values;
+    std::vector<ConfigField> values;
   };
   std::variant<Nothing, bool, uint64_t, Fraction, std::string, List, Table> value;
 
   template <typename T> const T *as() const { return std::get_if<T>(&value); }
+};
+
+/// One of an object.
+struct ConfigField {
+  std::string first;
+  ConfigValue second;
 };
 
 struct ConfigEntry {
@@ -39,7 +47,7 @@ struct ConfigEntry {
 };
 
 /// The keys of the file in their order. Refuses what is no JSON object, keys that stand twice, and
-/// more than one list or object inside of a key; messages begin with the line.
+/// objects in a list or an object of a key, and lists in a list; messages begin with the line.
 Result<std::vector<ConfigEntry>> readConfigFile(std::string_view text);
 
 } // namespace zyx

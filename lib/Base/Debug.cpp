@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <iterator>
 #include <string>
@@ -18,8 +19,21 @@ namespace {
 
 /// In the order of the enumeration, then other names.
 constexpr std::string_view names[] = {"search", "schedule", "runtime", "cache",  "devices", "graph",
-                                      "code",   "memory",   "timing",  "groups", "kernels"};
-constexpr unsigned numTopics = 9;
+                                      "code",   "memory",   "timing",  "ir",     "assembly", "launches",
+                                      "groups", "kernels"};
+constexpr unsigned numTopics = 12;
+
+constexpr unsigned bitOf(DebugTopic topic) { return 1u << static_cast<unsigned>(topic); }
+/// What the bits of a number stand for, the lowest first: those of the Rust zyx.
+constexpr unsigned masks[] = {bitOf(DebugTopic::Devices),
+                              bitOf(DebugTopic::Launches),
+                              bitOf(DebugTopic::Search) | bitOf(DebugTopic::Schedule),
+                              bitOf(DebugTopic::Ir),
+                              bitOf(DebugTopic::Assembly),
+                              bitOf(DebugTopic::Schedule) | bitOf(DebugTopic::Code),
+                              bitOf(DebugTopic::Memory),
+                              bitOf(DebugTopic::Timing),
+                              bitOf(DebugTopic::Cache)};
 
 unsigned topicOf(size_t name) {
   if (name < numTopics)
@@ -30,10 +44,15 @@ unsigned topicOf(size_t name) {
 /// A bit per topic.
 unsigned topicsIn(std::span<const std::string> wanted) {
   unsigned topics = 0;
-  for (const std::string &name : wanted)
+  for (const std::string &name : wanted) {
+    unsigned number = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), number).ptr == name.data() + name.size())
+      for (size_t i = 0; i < std::size(masks); ++i)
+        topics |= number >> i & 1 ? masks[i] : 0;
     for (size_t i = 0; i < std::size(names); ++i)
       if (names[i] == name)
         topics |= 1u << topicOf(i);
+  }
   return topics;
 }
 

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Session/Session.h"
 
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
@@ -150,7 +151,9 @@ public:
     for (size_t i = 0; i < outputArguments.size(); ++i) {
       const TensorType &type = outputArguments[i].type;
       ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(type));
-      HostTensor tensor{type, std::vector<std::byte>(size)};
+      ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> data,
+                           allocateBytes(static_cast<uint64_t>(size), "output '" + outputArguments[i].name + "'"));
+      HostTensor tensor{type, std::move(data)};
       ZYX_RETURN_IF_ERROR(executor->readOutput(i, tensor.data));
       tensors.push_back(std::move(tensor));
     }
@@ -468,8 +471,26 @@ Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
     }
   }
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compileOrKeep(graph, options, watching));
+  printTexts(graph, options);
   compiled.remarks = remarks + compiled.remarks;
   return compiled;
+}
+
+void Session::printTexts(const graph::Graph &graph, const CompileOptions &options) {
+  if (!options.stopAfter.empty() || options.listChoices != 0)
+    return;
+  for (const auto &[topic, phase] : {std::pair(DebugTopic::Ir, "lowered"), std::pair(DebugTopic::Assembly, "target")}) {
+    if (!isDebugged(topic))
+      continue;
+    // What was found again has no texts: it is compiled for them alone.
+    CompileOptions wanted = options;
+    wanted.stopAfter = phase;
+    Result<Compiler *> opened = compiler();
+    Result<Compiled> text = opened ? (*opened)->compile(graph, wanted) : Result<Compiled>(opened.status());
+    printDebug(topic, "'" + graph.name + "':\n" +
+                          (text ? std::string(reinterpret_cast<const char *>(text->output.data()), text->output.size())
+                                : text.status().toString()));
+  }
 }
 
 /// A compilation that others wait for, who learn of its end in whatever way it comes.

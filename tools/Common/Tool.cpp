@@ -48,6 +48,7 @@ int tools::runMain(const char *name, const std::function<int()> &body) {
   keepStandardDescriptors();
   // A file that reaches the limit of ulimit -f is an error of its write, which says which file it is.
   std::signal(SIGXFSZ, SIG_IGN);
+  removeLeftoversOnSignals();
   int code = 1;
   try {
     code = body();

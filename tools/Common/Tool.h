@@ -10,7 +10,6 @@
 #include "Common/CommandLine.h"
 
 #include "zyx/Base/Config.h"
-#include "zyx/Base/Leftover.h"
 #include "zyx/Base/Trace.h"
 #include "zyx/Session/Progress.h"
 
@@ -48,7 +47,6 @@ template <typename Options>
 int runTool(const char *name, const char *help, int argc, char **argv,
             Result<Options> (*parse)(int argc, char **argv),
             Status (*run)(const Options &, const Config &)) {
-  removeLeftoversOnSignals();
   return runMain(name, [&] {
     const Result<Options> options = parse(argc, argv);
     if (!options)

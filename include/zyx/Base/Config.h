@@ -29,7 +29,7 @@ struct Config {
   std::map<std::string, uint64_t> memoryLimits;
   /// Of host devices; 0 is as many as the process may use processors.
   unsigned threads = 0;
-  /// The folder of artifacts; "" or "off" is none, without a value it is the user's.
+  /// The folder of artifacts; "" or "off" is none, without a value it is the user's. "~/" begins one in HOME.
   std::optional<std::string> cacheDir;
   /// Bytes of all that is kept there.
   uint64_t cacheSize = uint64_t(1) << 30;
@@ -44,7 +44,7 @@ struct Config {
   /// Whether tensors may move between devices without being asked to.
   bool implicitCopies = false;
 
-  /// "cuda:1" is what is said of it, or else of "cuda".
+  /// "cuda:1" is what is said of it, or else of "cuda"; "cuda" is "cuda:0".
   bool isEnabled(std::string_view device) const;
   /// 0 where there is none.
   uint64_t memoryLimit(std::string_view device) const;
@@ -66,7 +66,8 @@ std::optional<std::string> configPath();
 
 /// Reads the file of that name, which need not exist, and then the environment. The file is JSON,
 /// an object of keys; comments are allowed. Values of a wrong type are refused with the key and, in
-/// a file, its line.
+/// a file, its line. Keys of the Rust zyx are read, too; those of their fields that say nothing here are warned of. A file
+/// that this user may not read is warned of, too.
 Result<LoadedConfig> loadConfig(const std::optional<std::string> &path,
                                 const Environment &environment);
 /// Those of this process.

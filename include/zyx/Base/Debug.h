@@ -13,7 +13,8 @@
 #include <vector>
 
 /// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=search,cache names what is
-/// wanted. (LLVM's -debug-only is not in packages without assertions.)
+/// wanted, or a number has a bit for each: 1 devices, 2 launches, 4 search and schedule, 8 ir, 16 assembly,
+/// 32 schedule and code, 64 memory, 128 timing, 256 cache. (LLVM's -debug-only is not in packages without assertions.)
 namespace zyx {
 
 enum class DebugTopic : uint8_t {
@@ -31,10 +32,16 @@ enum class DebugTopic : uint8_t {
   Graph,
   /// Sizes of the code that is loaded.
   Code,
-  /// What a program takes of a device's memory.
+  /// What a program takes of a device's memory, and each allocation.
   Memory,
   /// How long the stages of a compilation take.
   Timing,
+  /// The kernels of what is run, as the compiler lowers them; compiled for this where it was found again.
+  Ir,
+  /// The same, as the target's text: LLVM IR, C or PTX.
+  Assembly,
+  /// How long each launch takes; it has runs wait for each other.
+  Launches,
 };
 
 /// All names in ZYX_DEBUG that there are; "groups" and "kernels" are other names of search and

@@ -156,6 +156,8 @@ public:
   Result<std::shared_ptr<runtime::Device>> device(const std::string &name);
 
 private:
+  /// For who debugs: the texts of a program that is about to run.
+  void printTexts(const graph::Graph &graph, const CompileOptions &options);
   Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options, const Observers &told);
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
                                  const std::string &programKey, const Observers &told);

@@ -9,7 +9,10 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace zyx;
 using testing::ElementsAre;
@@ -259,7 +262,87 @@ TEST(ConfigTest, TopicsThatAreEnabledLeaveTheEnvironmentAlone) {
 TEST(ConfigTest, EveryTopicHasAName) {
   EXPECT_THAT(debugTopicNames(),
               testing::IsSupersetOf({"devices", "graph", "groups", "kernels", "code", "memory",
-                                     "timing", "search", "schedule", "runtime", "cache"}));
+                                     "timing", "search", "schedule", "runtime", "cache", "ir", "assembly", "launches"}));
+}
+
+/// The file of the Rust zyx lies at the same place.
+TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
+  auto loaded = parseConfig(R"({
+"autotune": {"save_to_disk": true, "n_launches": 10, "n_seeds": 50, "n_added_per_step": 10,
+             "n_removed_per_step": 5, "n_total_opts": 100},
+"dummy": {"enabled": false},
+"c": {"enabled": false},
+"cuda": {"device_ids": [0, 2], "cudnn": true},
+"hip": {"device_ids": [0]},
+"opencl": {"platform_ids": []},
+"vulkan": {"device_ids": null},
+"wgpu": {"enabled": true},
+"tenstorrent": {"device_ids": [0]}
+})", "config.json");
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
+  const Config &config = loaded->config;
+  EXPECT_FALSE(config.isEnabled("c"));
+  EXPECT_TRUE(config.isEnabled("cpu"));
+  // "cuda" is the first card.
+  EXPECT_TRUE(config.isEnabled("cuda") && config.isEnabled("cuda:0") && config.isEnabled("cuda:2"));
+  EXPECT_FALSE(config.isEnabled("cuda:1"));
+  EXPECT_THAT(loaded->warnings, testing::SizeIs(13));
+  EXPECT_THAT(loaded->warnings, testing::IsSupersetOf({
+      "config.json:2: key 'autotune': 'n_launches' is not applicable: schedules are listed and measured, not searched for: see 'tune' and 'cache_dir'",
+      "config.json:4: key 'dummy': 'enabled' is not applicable: a program makes a dummy device by itself",
+      "config.json:6: key 'cuda': 'cudnn' is not applicable: no library of matrix products is called",
+      "config.json:8: key 'opencl': 'platform_ids' is not applicable: this build has no OpenCL device"}));
+  // No card, some field that there is not, and what is said in words of ours comes first.
+  EXPECT_FALSE(parseConfig(R"({"cuda": {"device_ids": []}})", "x")->config.isEnabled("cuda"));
+  EXPECT_THAT(parseConfig(R"({"cuda": {"device_id": [0]}})", "x")->warnings,
+              ElementsAre("x:1: key 'cuda': 'device_id' is not known; the nearest is 'device_ids'"));
+  EXPECT_TRUE(parseConfig(R"({"devices": {"c": true}, "c": {"enabled": false}})", "x")->config.isEnabled("c"));
+  EXPECT_THAT(refusal(R"({"cuda": {"device_ids": [0.5]}})"), HasSubstr("'device_ids' must be a list of numbers"));
+  EXPECT_THAT(refusal(R"({"cuda": {"device_ids": 0}})"), HasSubstr("'device_ids' must be a list of numbers"));
+  EXPECT_THAT(refusal(R"({"c": {"enabled": 1}})"), HasSubstr("'enabled' must be true or false"));
+  EXPECT_THAT(refusal(R"({"c": false})"), HasSubstr("key 'c' must be an object of fields"));
+  EXPECT_THAT(refusal(R"({"cuda": {"device_ids": [[0]]}})"), HasSubstr("inside of each other"));
+  EXPECT_THAT(refusal(R"({"cuda": {"device_ids": {"a": 1}}})"), HasSubstr("inside of each other"));
+}
+
+TEST(ConfigTest, WarnsOfDevicesThatThereAreNot) {
+  auto loaded = loadConfig(std::nullopt, {{"ZYX_MEMORY_LIMITS", "cup=1"}, {"ZYX_DEVICES", "cuda:3=off,coda=off"}});
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
+  EXPECT_THAT(loaded->warnings, ElementsAre("devices: 'coda' is not known; the nearest is 'cuda'",
+                                            "memory_limits: 'cup' is not known; the nearest is 'cpu'"));
+}
+
+TEST(ConfigTest, FindsTheFolderOfAUserInAFile) {
+  const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+  ::setenv("HOME", "/h", 1);
+  EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~/x"}})->config.cacheDir, "/h/x");
+  EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~"}})->config.cacheDir, "/h");
+  EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~x"}})->config.cacheDir, "~x");
+  ::setenv("HOME", home.c_str(), 1);
+}
+
+/// As under sudo, and in containers: HOME is another user's.
+TEST(ConfigTest, DoesWithoutAFileThatItMayNotRead) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs a second user";
+  const std::string path = testing::TempDir() + "zyx-config-" + std::to_string(getpid());
+  std::ofstream(path) << "{\"threads\": 3}";
+  chmod(path.c_str(), 0600);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setuid(65534) != 0)
+      _exit(2);
+    auto loaded = loadConfig(path, {});
+    _exit(loaded.isOk() && loaded->config.threads == 0 && loaded->warnings.size() == 1 &&
+                  loaded->warnings[0].ends_with("Permission denied; it is not read")
+              ? 0
+              : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(loadConfig(path, {})->config.threads, 3u);
+  unlink(path.c_str());
 }
 
 } // namespace
