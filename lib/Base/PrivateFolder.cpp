@@ -173,8 +173,9 @@ Result<PrivateFolder::Lock> PrivateFolder::lock(const std::string &name, std::ch
   }
   const auto deadline = std::chrono::steady_clock::now() + most;
   for (bool isTold = false; ::flock(held.descriptor, LOCK_EX | LOCK_NB) != 0;) {
+    // Some file systems have no locks, and nobody waits there.
     if (errno != EWOULDBLOCK && errno != EINTR)
-      return Status::ioError(full + ": cannot lock: " + std::strerror(errno));
+      break;
     if (std::chrono::steady_clock::now() >= deadline)
       return Status(ErrorCode::Timeout, full + ": another process holds the lock for longer than " +
                                             std::to_string(most.count()) + " ms");

@@ -318,6 +318,9 @@ TEST(ConfigTest, FindsTheFolderOfAUserInAFile) {
   EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~/x"}})->config.cacheDir, "/h/x");
   EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~"}})->config.cacheDir, "/h");
   EXPECT_EQ(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~x"}})->config.cacheDir, "~x");
+  ::setenv("HOME", "relative", 1);
+  EXPECT_THAT(loadConfig(std::nullopt, {{"ZYX_CACHE_DIR", "~/x"}}).status().message(),
+              HasSubstr("cache_dir '~/x' begins with '~', and HOME names no folder"));
   ::setenv("HOME", home.c_str(), 1);
 }
 

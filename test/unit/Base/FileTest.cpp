@@ -152,7 +152,7 @@ TEST_P(AtomicFileTest, RefusesWhatOpeningForWritingWould) {
   ASSERT_EQ(seteuid(nobody), 0);
   const Status foreign = write(path, "x");
   ASSERT_EQ(seteuid(0), 0);
-  EXPECT_THAT(foreign.message(), HasSubstr("belongs to another user"));
+  EXPECT_THAT(foreign.message(), HasSubstr("it belongs to another user, whom only root can give a new file; remove it first, or write to another name"));
   EXPECT_EQ(readBytes(path), "kept");
   EXPECT_EQ(names(), (std::set<std::string>{"folder", "out.npy", "pipe"}));
 }
@@ -213,6 +213,17 @@ TEST_P(AtomicFileTest, LeavesNothingBehindWhereASignalEndsTheProcess) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(names(), std::set<std::string>{"out.npy"});
   EXPECT_EQ(readBytes(path), "own");
+}
+
+/// As big files with holes in them have.
+TEST(ReadFileTest, RefusesMoreThanThereIsMemoryFor) {
+  const TempFolder folder = *TempFolder::create();
+  const std::string path = folder.file("sparse");
+  writeBytes(path, "x");
+  ASSERT_EQ(truncate(path.c_str(), off_t(1) << 43), 0);
+  const Status status = readFile(path).status();
+  EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
+  EXPECT_THAT(status.message(), HasSubstr("sparse: needs 8796093022208 bytes, and this process may use "));
 }
 
 TEST(LeftoverTest, IgnoredSignalsStayIgnored) {

@@ -57,7 +57,8 @@ struct Sample {
   std::unique_ptr<Executor> executor;
 };
 
-constexpr const char *forked = "this process was forked after zyx began";
+constexpr const char *forked = "this process was forked after zyx began, and has none of the threads that zyx began with; "
+                               "begin with zyx behind fork(), or run another program";
 
 TEST(ProcessTest, AForkedProcessIsRefusedInsteadOfHanging) {
   Sample sample;
@@ -157,7 +158,7 @@ TEST(ProcessTest, AnExecutorOfTwoThreadsIsRefused) {
     status = sample.executor->readOutput(1, std::as_writable_bytes(std::span(y)));
   }
   EXPECT_EQ(status.code(), ErrorCode::Aborted);
-  EXPECT_THAT(status.message(), HasSubstr("the executor of 'main' is in use by another thread"));
+  EXPECT_THAT(status.message(), HasSubstr("the executor of 'main' is in use by another thread; it is one thread's at a time"));
   for (const Status &other : {sample.executor->run(), sample.executor->submit().status(), sample.executor->bindInput(0, buffer),
                               sample.executor->setInput(0, std::as_bytes(std::span(sample.x))), sample.executor->profile().status(),
                               sample.executor->measure(1).status()})

@@ -253,7 +253,7 @@ TEST_F(CacheTest, ReadsNothingFromAFolderThatAnotherUserMayWriteTo) {
   const std::string link = temporary.file("link");
   fs::create_symlink(folder, link);
   EXPECT_FALSE(ArtifactCache(link).find("key"));
-  EXPECT_THAT(ArtifactCache(link).insert(entryOf("key")).message(), HasSubstr("is a symbolic link"));
+  EXPECT_THAT(ArtifactCache(link).insert(entryOf("key")).message(), HasSubstr("is a symbolic link; name the folder that it leads to"));
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give a folder to another user";
   giveTo(nobody, {folder});
@@ -323,6 +323,14 @@ TEST_F(CacheTest, AnEntryOfAnotherUserIsAMissAndReplaced) {
   writeBytes(path + "/notes", "x");
   isReplaced("a folder that holds something");
   EXPECT_EQ(readBytes(path + ".replaced/notes"), "x");
+  // Once: what was moved is not lost.
+  fs::remove(path);
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  writeBytes(path + "/more", "x");
+  EXPECT_FALSE(cache.find("key"));
+  EXPECT_THAT(cache.insert(entryOf("key")).message(), HasSubstr("cannot write: a folder has its name: "));
+  fs::remove_all(path);
+  ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give an entry to another user";
   giveTo(nobody, {path});

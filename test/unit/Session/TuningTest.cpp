@@ -157,7 +157,9 @@ TEST_F(TuningTableTest, SaysThatItWaitsForAnotherProcess) {
   ASSERT_TRUE(open);
   std::optional<PrivateFolder::Lock> held(*open->lock("tuning.lock", {}));
   testing::internal::CaptureStderr();
-  EXPECT_EQ(open->lock("tuning.lock", std::chrono::milliseconds(30)).status().code(), ErrorCode::Timeout);
+  const Status busy = open->lock("tuning.lock", std::chrono::milliseconds(30)).status();
+  EXPECT_EQ(busy.code(), ErrorCode::Timeout);
+  EXPECT_THAT(busy.message(), HasSubstr("another process holds the lock for longer than 30 ms"));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "zyx: waits for another process that holds " + folder + "/tuning.lock\n");
   held.reset();
   EXPECT_TRUE(open->lock("tuning.lock", {}));
