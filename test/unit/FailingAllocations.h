@@ -65,6 +65,8 @@ inline void *counted(void *memory) {
 } // namespace faults
 
 #ifndef ZYX_TEST_SANITIZED
+// Hidden ones would stand for this file alone.
+#pragma GCC visibility push(default)
 extern "C" {
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -103,6 +105,7 @@ void free(void *memory) {
   __libc_free(memory);
 }
 }
+#pragma GCC visibility pop
 #endif
 
 #endif // ZYX_TEST_UNIT_FAILINGALLOCATIONS_H

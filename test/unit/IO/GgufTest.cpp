@@ -296,7 +296,7 @@ TEST(GgufTest, RefusesTensorsOfUnknownTypesAlone) {
   ASSERT_TRUE(x.isOk()) << x.status().toString();
   EXPECT_EQ(x->data, std::vector<std::byte>({std::byte(0), std::byte(0), std::byte(0x80), std::byte('?')}));
   // Nor does it lie inside of another.
-  EXPECT_THAT(refusal(file({}, {info("unknown", {256}, 22, 32), info("x", {16}, 0, 0)}, data)),
+  EXPECT_THAT(refusal(file({}, {info("unknown", {256}, 22, 32), info("x", {16}, 0, 0)}, data + std::string(28, 'q'))),
               HasSubstr("tensors 'x' and 'unknown' overlap"));
 }
 

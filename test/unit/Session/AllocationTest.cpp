@@ -27,6 +27,8 @@ static std::atomic<size_t> calls = 0;
 #endif
 
 #ifndef ZYX_TEST_SANITIZED
+// Hidden ones would not stand before those that libstdc++ calls.
+#pragma GCC visibility push(default)
 extern "C" {
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -65,6 +67,7 @@ void free(void *memory) {
   __libc_free(memory);
 }
 }
+#pragma GCC visibility pop
 #endif
 
 namespace {

@@ -33,16 +33,17 @@ void HostCode::Close::operator()(void *handle) const { ::dlclose(handle); }
 
 /// A library of a path, by which it is called in messages as "code".
 static Result<void *> openLibrary(const std::string &path) {
+  errno = 0;
   if (void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
     return handle;
+  const bool hasNoMemory = errno == ENOMEM;
   const char *said = ::dlerror();
   std::string reason = said ? said : "out of memory";
   if (reason.starts_with(path))
     reason.replace(0, path.size(), "code");
-  // The loader says in no other way that its memory has ended.
-  for (const std::string_view end : {std::string_view("out of memory"), std::string_view(std::strerror(ENOMEM))})
-    if (reason.find(end) != std::string::npos)
-      return Status::outOfMemory("cannot load code: " + reason);
+  // Without memory the loader has none to say so, either.
+  if (hasNoMemory || !said)
+    return Status::outOfMemory("cannot load code: " + reason);
   return Status::dataCorruption("cannot load code: " + reason);
 }
 
@@ -56,8 +57,10 @@ static int createCodeFile() {
 
 Result<HostCode::Library> HostCode::loadLibrary(std::span<const std::byte> image) {
   const int descriptor = createCodeFile();
+  if (descriptor < 0 && errno != EACCES && errno != EPERM && errno != ENOSYS)
+    return Status::ioError("cannot create a file in memory: " + std::string(std::strerror(errno)));
   if (descriptor < 0) {
-    // A file of this user's that is gone as soon as it is loaded.
+    // It is forbidden: a file of this user's that is gone as soon as it is loaded.
     ZYX_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::create());
     ZYX_ASSIGN_OR_RETURN(const std::string file, folder.write("code.so", image));
     ZYX_ASSIGN_OR_RETURN(void *handle, openLibrary(file));
