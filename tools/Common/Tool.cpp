@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Tool.h"
 
+#include "zyx/Base/Leftover.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>

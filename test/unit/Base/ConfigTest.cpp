@@ -337,7 +337,7 @@ TEST(ConfigTest, DoesWithoutAFileThatItMayNotRead) {
       _exit(2);
     auto loaded = loadConfig(path, {});
     _exit(loaded.isOk() && loaded->config.threads == 0 && loaded->warnings.size() == 1 &&
-                  loaded->warnings[0].ends_with("Permission denied; it is not read")
+                  loaded->warnings[0].ends_with("cannot be read, and is not used: Permission denied")
               ? 0
               : 1);
   }
