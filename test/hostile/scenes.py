@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hostile shell scenes: full disks, closed descriptors, signals, limits, another user, folders and variables that are
 wrong. A program does its work or refuses with a reason; what was there stays, or all that is new is."""
+import fcntl
 import functools
 import os
 import pathlib
@@ -484,6 +485,116 @@ def gone_cwd(bench):
     return 2
 
 
+# The cache, whose entries are run as code
+
+def run_cached(bench, folder):
+    """Runs the small program with this cache: what it prints, and whether the entry was found."""
+    outcome = judge(bench.run("zyx-run", source(bench), "--random=1", "--print", "--time", f"--cache-dir={folder}", seconds=60), "run")
+    text = outcome.stdout.decode()
+    return text.split("kernels:")[0].split("compile:")[0], "(parse" in text and "cache " in text, outcome.stderr
+
+
+def untrusted_folder(change):
+    """A folder that another user may write to is not read, which is said once."""
+    def check(bench):
+        folder = bench.folder / "cache"
+        right, found, _ = run_cached(bench, folder)
+        require(not found and run_cached(bench, folder)[1], "an entry is not found again")
+        change(folder)
+        printed, found, said = run_cached(bench, folder)
+        require(printed == right and not found, "a folder of others is read")
+        require(said.count("warning") == 1 and str(folder) in said, f"it is not said once: {said}")
+
+    return check
+
+
+def untrusted_entry(change):
+    """An entry that another user may have written is made again."""
+    def check(bench):
+        folder = bench.folder / "cache"
+        right, _, _ = run_cached(bench, folder)
+        entry, = folder.glob("*.zyxc")
+        change(entry)
+        printed, found, _ = run_cached(bench, folder)
+        require(printed == right and not found, "an entry of others is read")
+        printed, found, _ = run_cached(bench, folder)
+        require(printed == right and found, "the entry is not made again")
+        require(entry.is_file() and not entry.is_symlink() and entry.stat().st_mode & 0o077 == 0, "the entry is not the user's own")
+
+    return check
+
+
+def as_link(entry):
+    entry.rename(entry.with_suffix(".other"))
+    entry.symlink_to(entry.with_suffix(".other"))
+
+
+def as_fifo(entry):
+    entry.unlink()
+    os.mkfifo(entry)
+
+
+def as_folder(entry):
+    entry.unlink()
+    entry.mkdir()
+
+
+# Modes and links
+
+def kept_modes(bench):
+    """A file that is written again keeps its mode, and links stay links."""
+    program = artifact(bench)
+    result = bench.folder / "y.npy"
+    result.write_text("old")
+    for mode in (0o600, 0o640, 0o666):
+        result.chmod(mode)
+        judge(bench.run("zyx-run", program, "--random=1", f"--output={result}"), "run")
+        require(result.stat().st_mode & 0o777 == mode, f"the mode {mode:o} becomes {result.stat().st_mode & 0o777:o}")
+    link = bench.folder / "link.npy"
+    link.symlink_to("y.npy")
+    result.write_text("old")
+    judge(bench.run("zyx-run", program, "--random=1", f"--output={link}"), "run")
+    require(link.is_symlink() and result.read_bytes()[:6] == b"\x93NUMPY", "a link is replaced")
+    dangling = bench.folder / "dangling.npy"
+    dangling.symlink_to("target.npy")
+    judge(bench.run("zyx-run", program, "--random=1", f"--output={dangling}"), "run")
+    require(dangling.is_symlink() and (bench.folder / "target.npy").exists(), "a dangling link is replaced")
+    longest = bench.folder / ("y" * 251 + ".npy")
+    judge(bench.run("zyx-run", program, "--random=1", f"--output={longest}"), "run")
+    require(longest.exists(), "no file of 255 bytes of name")
+    return 6
+
+
+def read_only_file(bench):
+    program = artifact(bench)
+    result = bench.folder / "y.npy"
+    result.write_text("old")
+    result.chmod(0o444)
+    bench.folder.chmod(0o777)
+    judge(bench.run("zyx-run", program, "--random=1", f"--output={result}", before=as_nobody), "refuse", "Permission denied")
+    require(result.read_text() == "old", "a file of another user is replaced")
+
+
+def ignored_children(bench):
+    """Where SIGCHLD is ignored, as in daemons, children of ours still end with a code."""
+    text = source(bench)
+    ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for words in (("--device=c",), ("--isolate",), ("--device=c", "--isolate")):
+        judge(bench.run("zyx-run", text, "--random=1", "--print", *words, before=ignore, seconds=60), "run")
+    judge(bench.run("zyx-compile", text, "--target=c", "-o", "p.zyxa", before=ignore, seconds=60), "run")
+    return 4
+
+
+def held_tuning(bench):
+    """A table of measurements that somebody else holds is not waited for without a word."""
+    folder = bench.folder / "cache"
+    folder.mkdir(mode=0o700)
+    with open(folder / "tuning.lock", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        outcome = judge(bench.run("zyx-run", source(bench), "--random=1", "--tune", f"--cache-dir={folder}", seconds=60), "run")
+        require("wait" in outcome.stderr, f"it waits without a word: {outcome}")
+
+
 # Names and places of files
 
 def no_overwriting(bench):
@@ -678,6 +789,16 @@ def cases(options):
         Case("limit.processes", limit_of_processes),
         Case("user.home", second_user(foreign_home)), Case("user.folder", second_user(unwritable_folder)),
         Case("user.files", second_user(unreadable_files)), Case("user.cwd", second_user(unreadable_cwd)), Case("gone-cwd", gone_cwd),
+        Case("cache.group", second_user(untrusted_folder(lambda folder: folder.chmod(0o770)))),
+        Case("cache.everyone", untrusted_folder(lambda folder: folder.chmod(0o777))),
+        Case("cache.owner", second_user(untrusted_folder(lambda folder: os.chown(folder, NOBODY, NOBODY)))),
+        Case("cache.entry-group", untrusted_entry(lambda entry: entry.chmod(0o660))),
+        Case("cache.entry-everyone", untrusted_entry(lambda entry: entry.chmod(0o666))),
+        Case("cache.entry-owner", second_user(untrusted_entry(lambda entry: os.chown(entry, NOBODY, NOBODY)))),
+        Case("cache.entry-link", untrusted_entry(as_link)), Case("cache.entry-fifo", untrusted_entry(as_fifo)),
+        Case("cache.entry-folder", untrusted_entry(as_folder)), Case("kept-modes", kept_modes),
+        Case("user.read-only-file", second_user(read_only_file)), Case("ignored-children", ignored_children),
+        Case("held-tuning", held_tuning, slow=True),
         Case("no-overwriting", no_overwriting), Case("odd-outputs", odd_outputs), Case("missing-out-folder", missing_out_folder),
         Case("no-device-of-examples", no_device_of_examples), Case("one-output-of-two", one_output_of_two), Case("one-cache-of-four", one_cache_of_four),
         Case("removed-meanwhile", removed_meanwhile), Case("variables", variables), Case("temporaries-of-c", temporaries_of_c),
