@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <sys/file.h>
+#include <tuple>
 #include <unistd.h>
 
 using namespace zyx;
@@ -42,9 +43,9 @@ static void removeStale(int folder) {
     // A process need not look twice.
     constexpr size_t mostFolders = 1024;
     static std::mutex mutex;
-    static std::set<std::pair<dev_t, ino_t>> seen;
+    static std::set<std::tuple<pid_t, dev_t, ino_t>> seen;
     std::lock_guard lock(mutex);
-    if (seen.size() >= mostFolders || !seen.emplace(info.st_dev, info.st_ino).second)
+    if (seen.size() >= mostFolders || !seen.emplace(::getpid(), info.st_dev, info.st_ino).second)
       return;
   }
   // A stream of its own, because reading moves the descriptor.

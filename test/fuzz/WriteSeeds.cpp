@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   const std::vector<std::byte> elf(16, static_cast<std::byte>(0x7f));
   return writeFileAtomically(code, elf).isOk() && write("graph", sampleGraph().serialize()) &&
                  write("artifact", sampleArtifact(code).serialize()) &&
-                 write("cache", session::CacheEntry{"key", {{"tool", "build 00"}}, 2, "remark",
+                 write("cache", session::CacheEntry{"key", {{"tool", "build 00"}}, 2, "remark", std::nullopt,
                                                     sampleArtifact(code).serialize()}
                                     .serialize())
              ? 0
