@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Files.h"
 
+#include "zyx/Base/Processors.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Session/Session.h"
 
@@ -151,7 +152,7 @@ bool tools::isStream(const std::string &path) {
 }
 
 uint64_t tools::memoryForStreams() {
-  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+  return usableMemory() / 2;
 }
 
 Result<ReadOnlyFile> tools::openInput(const std::string &path, const StreamLimit &limit) {
