@@ -38,6 +38,10 @@ typedef struct zyx_compiler_bytes {
 /* The version of the library, as "1.2.3". */
 ZYX_COMPILER_API const char *zyx_compiler_version(void);
 
+/* Removes the temporary files and ends the child processes of compilations that are under way. For a handler of
+ * signals: system calls alone. No compilation goes on behind it; the process is to end. */
+ZYX_COMPILER_API void zyx_compiler_remove_leftovers(void);
+
 /* Runs a call in a child process of its own, so that whatever the compiler does with it ends the
  * child alone: the result then says how it died and, where it came that far, in which pass and on
  * which kernel. */

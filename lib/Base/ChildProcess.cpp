@@ -180,6 +180,8 @@ std::vector<char *> withVariables(const std::vector<std::string> &given) {
 
 struct Spawned {
   pid_t process;
+  /// Its group, if it has one of its own.
+  Leftover processes;
   /// Where another process tells how the child ended.
   Descriptor status;
 };
@@ -205,6 +207,7 @@ Result<Spawned> spawn(const std::vector<std::string> &command, const std::vector
   if (isSupervised && ::pipe2(status, O_CLOEXEC) != 0)
     return Status::ioError(std::string("cannot connect a child process: ") + std::strerror(errno));
   Descriptor told(status[0]), tells(status[1]);
+  Leftover::stopAtEnd();
   // No handler of this process may run in the child.
   sigset_t all, before;
   sigfillset(&all);
@@ -224,13 +227,16 @@ Result<Spawned> spawn(const std::vector<std::string> &command, const std::vector
   }
   if (child < 0)
     error = errno;
+  // Before a signal can end this process again.
+  Leftover processes = child > 0 && inOwnGroup ? Leftover::processes(child) : Leftover();
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   theirs.close();
   if (child > 0)
     while (::read(report[0], &error, sizeof(error)) < 0 && errno == EINTR)
       ;
   if (error == 0)
-    return Spawned{child, std::move(told)};
+    return Spawned{child, std::move(processes), std::move(told)};
+  processes.forget();
   if (child > 0)
     ::waitpid(child, nullptr, 0);
   return Status::notFound("cannot run " + command[0] + ": " + std::strerror(error));
@@ -274,7 +280,7 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
   ZYX_ASSIGN_OR_RETURN(Spawned spawned, spawn(command, limits.environment, channels, inOwnGroup));
   const pid_t child = spawned.process;
   const bool isSupervised = spawned.status.isOpen();
-  Leftover processes = inOwnGroup ? Leftover::processes(child) : Leftover();
+  Leftover &processes = spawned.processes;
 #ifdef SYS_pidfd_open
   // A number may be another process's once it was waited for, this cannot. Not there before Linux 5.3.
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0u)));

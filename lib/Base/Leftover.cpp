@@ -5,6 +5,7 @@
 #include "zyx/Base/Leftover.h"
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
@@ -19,6 +20,8 @@ using namespace zyx;
 /// One of a list that only grows, so that a handler can walk it at any moment.
 struct Leftover::Entry {
   std::atomic<int> kind = Free;
+  /// The kind of what is being made.
+  int what = Free;
   /// Who noted it: what a process has is not its forked children's.
   pid_t owner = 0;
   pid_t group = 0;
@@ -27,6 +30,13 @@ struct Leftover::Entry {
 };
 
 static std::atomic<void *> firstEntry = nullptr;
+/// The process that removes what it leaves, and ends then.
+static std::atomic<pid_t> ending = 0;
+
+void Leftover::stopAtEnd() {
+  while (ending.load() == ::getpid())
+    ::pause();
+}
 
 Leftover Leftover::note(Kind kind, const std::string &path, pid_t group) {
   Leftover result;
@@ -47,9 +57,21 @@ Leftover Leftover::note(Kind kind, const std::string &path, pid_t group) {
   entry->owner = ::getpid();
   entry->group = group;
   std::memcpy(entry->path, path.c_str(), path.size() + 1);
-  entry->kind = kind;
+  entry->what = kind;
+  // A handler either sees this one, or is seen here.
+  entry->kind = kind == Processes ? Processes : Making;
+  if (ending.load() == ::getpid()) {
+    entry->kind = kind == Processes ? Processes : Free;
+    stopAtEnd();
+  }
   result.entry = entry;
   return result;
+}
+
+void Leftover::made() {
+  int kind = Making;
+  if (entry && !entry->kind.compare_exchange_strong(kind, entry->what))
+    stopAtEnd();
 }
 
 void Leftover::forget() {
@@ -86,6 +108,11 @@ static void removeFilesOf(int folder) {
   }
 }
 
+static void waitAMoment() {
+  const timespec moment = {0, 2'000'000};
+  ::nanosleep(&moment, nullptr);
+}
+
 /// SIGTERM first, for those who have leftovers of their own. Their number is theirs until they are waited for.
 static void endProcesses(pid_t group) {
   ::kill(-group, SIGTERM);
@@ -93,34 +120,67 @@ static void endProcesses(pid_t group) {
     siginfo_t ended = {};
     if (::waitid(P_PID, static_cast<id_t>(group), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == group)
       break;
-    const timespec moment = {0, 2'000'000};
-    ::nanosleep(&moment, nullptr);
+    waitAMoment();
   }
   ::kill(-group, SIGKILL);
 }
 
-void Leftover::removeAll() {
-  for (Entry *entry = static_cast<Entry *>(firstEntry.load()); entry; entry = entry->next) {
-    int kind = entry->kind.load();
-    if (kind == Free || kind == Taken || entry->owner != ::getpid() ||
-        !entry->kind.compare_exchange_strong(kind, Taken))
-      continue;
-    if (kind == File) {
-      ::unlink(entry->path);
-    } else if (kind == Processes) {
-      endProcesses(entry->group);
-    } else {
-      const int folder = ::open(entry->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+void Leftover::remove(Entry &entry) {
+  constexpr int mostMoments = 100;
+  if (entry.what == File) {
+    ::unlink(entry.path);
+  } else if (entry.what == Processes) {
+    endProcesses(entry.group);
+  } else {
+    // Other threads, and processes that are about to end, may write into it still.
+    for (int i = 0; i < mostMoments; ++i) {
+      const int folder = ::open(entry.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (folder >= 0) {
         removeFilesOf(folder);
         ::close(folder);
       }
-      ::rmdir(entry->path);
+      if (::rmdir(entry.path) == 0 || (errno != ENOTEMPTY && errno != EEXIST))
+        return;
+      waitAMoment();
     }
   }
 }
 
-void zyx::removeLeftovers() { Leftover::removeAll(); }
+void Leftover::removeAll() {
+  ending = ::getpid();
+  // Processes first, because they write into the folders.
+  for (bool ofProcesses : {true, false})
+    for (Entry *entry = static_cast<Entry *>(firstEntry.load()); entry; entry = entry->next) {
+      int kind = entry->kind.load();
+      if (kind == Free || kind == Taken || entry->owner != ::getpid() || (entry->what == Processes) != ofProcesses)
+        continue;
+      // Another thread makes it. If this one does, it is interrupted and goes on no more.
+      for (int i = 0; i < 50 && kind == Making; ++i) {
+        waitAMoment();
+        kind = entry->kind.load();
+      }
+      if (kind != Free && kind != Taken && entry->kind.compare_exchange_strong(kind, Taken))
+        remove(*entry);
+    }
+}
+
+/// As many as libraries of ours that one process opens.
+static std::atomic<void (*)()> others[4];
+
+void zyx::removeLeftovers() {
+  Leftover::removeAll();
+  for (const auto &other : others)
+    if (void (*const remove)() = other.load())
+      remove();
+}
+
+void zyx::alsoRemove(void (*remove)()) {
+  for (auto &other : others) {
+    void (*free)() = nullptr;
+    if (other.compare_exchange_strong(free, remove) || free == remove)
+      return;
+  }
+}
 
 static void removeAndEnd(int signal) {
   zyx::removeLeftovers();

@@ -115,6 +115,7 @@ Status NewFile::openNamed(mode_t mode) {
         continue;
       return Status::ioError(std::strerror(error));
     }
+    leftover.made();
     // Whoever removes stale files may have taken it before the lock was there.
     struct stat info;
     (void)::flock(file.get(), LOCK_EX | LOCK_NB);
@@ -169,8 +170,10 @@ Status NewFile::place(const std::string &name, Durability durability) {
         return failure;
       }
       nextName();
-      if (::linkat(AT_FDCWD, link.c_str(), folder.get(), temporary.c_str(), AT_SYMLINK_FOLLOW) == 0)
+      if (::linkat(AT_FDCWD, link.c_str(), folder.get(), temporary.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        leftover.made();
         break;
+      }
     }
   }
   if (!isPlaced) {

@@ -88,6 +88,7 @@ Result<TempFolder> TempFolder::createIn(const std::string &parent) {
         continue;
       return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(errno));
     }
+    leftover.made();
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) {
       const int error = errno;

@@ -7,6 +7,7 @@
 #include "Isolation.h"
 
 #include "zyx/Base/Debug.h"
+#include "zyx/Base/Leftover.h"
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Graph/Devices.h"
@@ -299,6 +300,8 @@ zyx_compiler_result *run(const Args *args, Status (*body)(const Args &, zyx_comp
 } // namespace
 
 const char *zyx_compiler_version(void) { return ZYX_VERSION; }
+
+void zyx_compiler_remove_leftovers(void) { removeLeftovers(); }
 
 zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args) {
   return run(args, parse);

@@ -5,6 +5,7 @@
 #include "zyx/Session/Compiler.h"
 
 #include "zyx-c/Compiler.h"
+#include "zyx/Base/Leftover.h"
 #include "zyx/Base/Config.h"
 #include "zyx/Base/Debug.h"
 
@@ -154,6 +155,8 @@ Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolat
     return Status::unsupported("the compiler is of version " + std::string(version) +
                                ", this program of " ZYX_VERSION);
   ZYX_COMPILER_FUNCTIONS(ZYX_RESOLVE)
+  if (void *remove = dlsym(compiler->library, "zyx_compiler_remove_leftovers"))
+    alsoRemove(reinterpret_cast<decltype(&::zyx_compiler_remove_leftovers)>(remove));
 #undef ZYX_RESOLVE
   return compiler;
 }

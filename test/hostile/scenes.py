@@ -243,8 +243,9 @@ def large_outputs(bench):
 
 def start(bench, *words, **more):
     command = [bench.tool(words[0]), *map(str, words[1:])]
-    return subprocess.Popen(command, env=bench.environment(**more), cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                            stdin=subprocess.DEVNULL, start_new_session=True)
+    with open(bench.folder / "stderr.txt", "ab") as said:
+        return subprocess.Popen(command, env=bench.environment(**more), cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=said,
+                                stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def ended(child, what):
@@ -674,7 +675,7 @@ def one_cache_of_four(bench):
         children = [start(bench, "zyx-run", text, "--random=1", f"--output=y{j}.npy", f"--cache-dir={folder}") for j in range(4)]
         for child in children:
             try:
-                require(child.wait(60) == 0, "a run of four fails")
+                require(child.wait(60) == 0, f"a run of four fails: {(bench.folder / 'stderr.txt').read_text()}")
             finally:
                 child.poll() is None and child.kill()
         require(len({(bench.folder / f"y{j}.npy").read_bytes() for j in range(4)}) == 1, "results differ")

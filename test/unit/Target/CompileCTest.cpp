@@ -66,9 +66,9 @@ TEST(CompileC, CompilerThatTakesTooLongIsEnded) {
       << failure.message();
 }
 
-TEST(CompileC, ProcessThatReapsItsChildrenIsAnError) {
+TEST(CompileC, CompilesWhereTheProcessReapsItsChildren) {
   auto before = std::signal(SIGCHLD, SIG_IGN);
-  Status failure = compileC("").status();
+  const Status status = compileC("int answer(void) { return 42; }\n").status();
   std::signal(SIGCHLD, before);
-  EXPECT_NE(failure.message().find("cannot wait for a child process: "), std::string::npos);
+  EXPECT_TRUE(status.isOk()) << status.message();
 }

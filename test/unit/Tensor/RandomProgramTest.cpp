@@ -268,7 +268,7 @@ private:
         leaves.push_back(value.tensor);
     if (!total.isDefined() || leaves.empty())
       return;
-    for (const Tensor &tensor : gradient(total, leaves))
+    for (const Tensor &tensor : gradient(total, leaves, {.allowUnused = true}))
       results.push_back({tensor, isExact});
   }
 
