@@ -336,10 +336,7 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
     siginfo_t ended = {};
     if (::waitid(process.isOpen() ? byDescriptor : P_PID, static_cast<id_t>(process.isOpen() ? process.get() : child), &ended,
                  WEXITED | WNOHANG | WNOWAIT) != 0 &&
-        errno != EINTR) {
-      if (errno != ECHILD)
-        return Status::internal(std::string("cannot wait for a child process: ") +
-                                std::strerror(errno));
+        errno == ECHILD) {
       // It has ended, but another part of this process waits for every child, or ignores SIGCHLD. Its number, and so that
       // of its group, may be another's by now.
       isWaitedFor = true;

@@ -5,9 +5,9 @@
 #include "zyx/Session/Compiler.h"
 
 #include "zyx-c/Compiler.h"
-#include "zyx/Base/Leftover.h"
 #include "zyx/Base/Config.h"
 #include "zyx/Base/Debug.h"
+#include "zyx/Base/Leftover.h"
 
 #include <climits>
 #include <cstddef>
