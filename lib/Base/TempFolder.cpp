@@ -92,10 +92,13 @@ Result<TempFolder> TempFolder::createIn(const std::string &parent) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) {
       const int error = errno;
+      // Whoever removes stale folders has been between the two.
+      if (error == ENOENT && ::access(parent.c_str(), F_OK) == 0)
+        continue;
       ::rmdir(path.c_str());
       return Status::ioError("cannot make a temporary folder " + path + ": " + std::strerror(error));
     }
-    // Whoever removes stale folders may have been between the two; this one is his then.
+    // Or he comes before the lock; this one is his then.
     // Some file systems have no locks, and nobody takes a folder away there.
     const bool isLocked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     struct stat info;
