@@ -9,6 +9,7 @@
 #include "zyx/Graph/Graph.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -118,6 +119,14 @@ public:
   /// the last two are a batch.
   NodeId matmul(NodeId a, NodeId b, DType accumulator);
 
+  /// What the terms of a result add up to without their signs: a case's tolerance is relative to it, element by element,
+  /// as what rounding its factors can do is.
+  void setSize(NodeId result, NodeId size) { sizes[result] = size; }
+  std::optional<NodeId> sizeOf(NodeId result) const {
+    const auto found = sizes.find(result);
+    return found != sizes.end() ? std::optional(found->second) : std::nullopt;
+  }
+
   Random random{1};
 
 private:
@@ -129,6 +138,7 @@ private:
   [[noreturn]] void refuse(const Status &status) const;
   Program &program;
   std::string name;
+  std::map<NodeId, NodeId> sizes;
   int numInputs = 0;
 };
 
@@ -142,8 +152,8 @@ struct Case {
   bool strict = true;
   /// What a device that draws schedules draws them from.
   uint64_t seed = 1;
-  /// How far an answer may be from the reference's, relative to the largest finite one of its output; NaN and infinities
-  /// must be the same. 0 where a bound is computed.
+  /// How far an answer may be from the reference's, relative to the size of its terms where the case gives it, else to
+  /// the largest finite answer of its output; NaN and infinities must be the same. 0 where a bound is computed.
   double tolerance = 0;
   /// Whether it runs on cards alone: the others would take seconds.
   bool isLarge = false;

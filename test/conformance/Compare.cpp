@@ -48,13 +48,13 @@ static Answer compareBounded(double got, double want, double bound, bool strict)
   return strict && !std::isfinite(want) ? Answer::Wrong : Answer::Free;
 }
 
-/// The distance that a tolerance allows: relative to the largest finite answer.
-static double allowedBy(double tolerance, const HostTensor &want, size_t size, size_t count) {
+/// The largest finite answer.
+static double largestOf(const HostTensor &want, size_t size, size_t count) {
   double largest = 0;
   for (size_t i = 0; i < count; ++i)
     if (const double value = std::fabs(toDouble(want.type.dtype, want.data.data() + i * size)); std::isfinite(value))
       largest = std::max(largest, value);
-  return tolerance * largest;
+  return largest;
 }
 
 Difference compare(const HostTensor &got, const Expected &expected) {
@@ -65,7 +65,7 @@ Difference compare(const HostTensor &got, const Expected &expected) {
     return {0, 1, 0, 0};
   const auto size = static_cast<size_t>(byteSize(dtype));
   const size_t count = want.data.size() / size;
-  const double allowed = expected.tolerance != 0 ? allowedBy(expected.tolerance, want, size, count) : 0;
+  const double largest = expected.tolerance != 0 ? largestOf(want, size, count) : 0;
   for (size_t i = 0; i < count; ++i) {
     const std::byte *g = got.data.data() + i * size, *w = want.data.data() + i * size;
     Answer answer = Answer::Right;
@@ -79,7 +79,8 @@ Difference compare(const HostTensor &got, const Expected &expected) {
         continue;
       answer = Answer::Wrong;
       if (expected.tolerance != 0) {
-        answer = std::fabs(a - b) <= allowed ? Answer::Right : Answer::Wrong;
+        const double scale = expected.size ? toDouble(DType::F64, expected.size->data.data() + i * 8) : largest;
+        answer = std::fabs(a - b) <= expected.tolerance * scale ? Answer::Right : Answer::Wrong;
       } else if (expected.bound) {
         const double bound = toDouble(DType::F64, expected.bound->data.data() + i * 8);
         answer = compareBounded(a, b, bound, expected.strict);

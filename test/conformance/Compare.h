@@ -22,6 +22,8 @@ struct Expected {
   bool strict = true;
   /// As that of a case, in place of a bound, where it is not 0.
   double tolerance = 0;
+  /// f64 of the same shape: what the tolerance is relative to; without it that is the largest finite answer.
+  std::optional<HostTensor> size;
 };
 
 struct Difference {

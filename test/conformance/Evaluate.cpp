@@ -21,6 +21,8 @@ struct Packed {
   /// Per case.
   std::vector<bool> strict;
   std::vector<double> tolerances;
+  /// Per output.
+  std::vector<std::optional<NodeId>> sizes;
 };
 
 Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
@@ -33,8 +35,10 @@ Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
     packed.places.emplace_back(graph.outputs.size(), outputs.size());
     packed.strict.push_back(cases[index].strict);
     packed.tolerances.push_back(cases[index].tolerance);
-    for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t i = 0; i < outputs.size(); ++i) {
       graph.outputs.push_back({cases[index].name + "." + std::to_string(i), outputs[i]});
+      packed.sizes.push_back(builder.sizeOf(outputs[i]));
+    }
   }
   return packed;
 }
@@ -47,15 +51,21 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
   Bounds bounds(builder, device.roundings());
   const std::vector<graph::Output> outputs = graph.outputs;
   std::vector<Expected> expected(outputs.size());
-  std::vector<int64_t> boundAt(outputs.size(), -1);
+  // Where among the graph's outputs the bound or the size of each is.
+  std::vector<int64_t> boundAt(outputs.size(), -1), sizeAt(outputs.size(), -1);
   for (size_t place = 0; place < packed.places.size(); ++place)
     for (size_t i = 0; i < packed.places[place].second; ++i) {
       expected[packed.places[place].first + i].strict = packed.strict[place];
       expected[packed.places[place].first + i].tolerance = isExact ? 0 : packed.tolerances[place];
     }
   for (size_t i = 0; i < outputs.size() && !isExact; ++i) {
-    if (expected[i].tolerance != 0)
+    if (expected[i].tolerance != 0) {
+      if (packed.sizes[i]) {
+        sizeAt[i] = static_cast<int64_t>(graph.outputs.size());
+        graph.outputs.push_back({"size." + std::to_string(i), builder.cast(*packed.sizes[i], DType::F64)});
+      }
       continue;
+    }
     expected[i].function = ulpFunction(builder, bounds, outputs[i].node);
     if (!expected[i].function.empty())
       continue;
@@ -69,6 +79,8 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
     expected[i].value = std::move(values[i]);
     if (boundAt[i] >= 0)
       expected[i].bound = std::move(values[static_cast<size_t>(boundAt[i])]);
+    if (sizeAt[i] >= 0)
+      expected[i].size = std::move(values[static_cast<size_t>(sizeAt[i])]);
   }
   return expected;
 }
@@ -82,6 +94,8 @@ std::string describe(const graph::Output &output, const HostTensor &got, const E
                      describeElement(expected.value, difference.element);
   if (expected.bound)
     text += ", bound " + describeElement(*expected.bound, difference.element);
+  if (expected.size)
+    text += ", size of its terms " + describeElement(*expected.size, difference.element);
   if (!expected.function.empty())
     text += ", " + std::to_string(difference.ulps) + " ULP";
   return text + "\n";
@@ -129,7 +143,7 @@ Verdict judge(const Status &failure) {
 } // namespace
 
 Verdict runProgram(const Program &program, bool strict, Device &device) {
-  const Packed packed{program, {{0, program.graph.outputs.size()}}, {strict}, {0}};
+  const Packed packed{program, {{0, program.graph.outputs.size()}}, {strict}, {0}, {}};
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
     return judge(got.status());

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 // Masks of attention, its gradients and rows, as models use them: minus infinity, the lowest number of the type, -1e4
 // and -1e9, added or chosen, for whole blocks of keys at the beginning, in the middle, at the end, and for all of them. Of
-// numbers as large as those the bounds of an answer are infinite, so that answers are compared by a tolerance.
+// numbers as large as those the bounds of an answer are infinite, so that answers are compared by a tolerance: of
+// attention relative to the size of an answer's terms, as tensor cores round their factors, of rows to the largest.
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 #include "Values.h"
@@ -19,8 +20,15 @@
 namespace zyx::conformance {
 
 static constexpr double inf = std::numeric_limits<double>::infinity();
-/// Some roundings of weights and results to bf16.
+/// Of rows and layers: some roundings of weights and results to bf16.
 static constexpr double tolerance = 1.0 / 64;
+
+/// Four roundings to 16 bits: of the weights or the gradients of scores, of the results from which who computes weights
+/// again makes the sum of weights times their gradients, of the answer in the reference and in the device. Of f32, whose
+/// factors nobody rounds, sums of some hundred terms.
+static double toleranceOf(DType dtype) {
+  return dtype == DType::BF16 ? 4 * 0x1p-8 : dtype == DType::F16 ? 4 * 0x1p-11 : 0x1p-14;
+}
 
 namespace {
 
@@ -92,7 +100,15 @@ static NodeId makeValues(Builder &b, DType dtype, const Shape &shape) {
   return b.input(makeTensor(dtype, shape, values));
 }
 
-static NodeId attend(Builder &b, const Masked &m, NodeId q, NodeId k, NodeId v, bool isDetached = false) {
+namespace {
+
+struct Attended {
+  NodeId y, weights;
+};
+
+} // namespace
+
+static Attended attend(Builder &b, const Masked &m, NodeId q, NodeId k, NodeId v, bool isDetached = false) {
   const DType wide = accumulatorType(m.dtype);
   NodeId scores = b.matmul(b.cast(q, wide), b.permute(b.cast(k, wide), {0, 1, 3, 2}), wide);
   if (m.narrowScores)
@@ -107,7 +123,7 @@ static NodeId attend(Builder &b, const Masked &m, NodeId q, NodeId k, NodeId v, 
     largest = b.bitcast(largest, wide);
   const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(largest, 3, keys)));
   const NodeId weights = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {3}), 3, keys));
-  return b.cast(b.matmul(weights, b.cast(v, wide), wide), m.dtype);
+  return {b.cast(b.matmul(weights, b.cast(v, wide), wide), m.dtype), weights};
 }
 
 static Shape headsOf(const Masked &m) {
@@ -126,7 +142,7 @@ static NodeId makeValues(Builder &b, const Masked &m) {
 
 static std::vector<NodeId> gradients(Builder &b, const Masked &m) {
   const NodeId q = make(b, m, m.queries), k = make(b, m, m.keys), v = makeValues(b, m);
-  const NodeId y = attend(b, m, q, k, v, /*isDetached=*/true);
+  const auto [y, weights] = attend(b, m, q, k, v, /*isDetached=*/true);
   const NodeId seed = b.x(m.dtype, b.type(y).shape);
   const auto made = graph::gradient(b.graph(), {{y}}, {{seed}}, std::vector<NodeId>{q, k, v});
   if (!made.isOk()) {
@@ -136,6 +152,20 @@ static std::vector<NodeId> gradients(Builder &b, const Masked &m) {
   std::vector<NodeId> results = {y};
   for (const auto &gradient : *made)
     results.push_back(*gradient);
+  const DType wide = accumulatorType(m.dtype);
+  const auto sizeOf = [&](NodeId x) { return b.unary(UnaryKind::Abs, b.cast(x, wide)); };
+  const auto product = [&](NodeId left, NodeId right) { return b.matmul(left, right, wide); };
+  const auto transposed = [&](NodeId x) { return b.permute(x, {0, 1, 3, 2}); };
+  // The gradient of a score is its weight times what comes to it less the sum of what comes to all of the row, which is
+  // also that of the results.
+  const NodeId arriving = product(sizeOf(seed), transposed(sizeOf(v)));
+  const NodeId ofRow = b.back(b.reduce(ReduceKind::Add, b.mul(sizeOf(seed), sizeOf(y)), {3}), 3, m.keys);
+  const NodeId scores = b.mul(weights, b.add(arriving, ofRow));
+  b.setSize(y, product(weights, sizeOf(v)));
+  const auto scaled = [&](NodeId x) { return b.mul(x, b.like(x, 0.25)); };
+  b.setSize(results[1], scaled(product(scores, sizeOf(k))));
+  b.setSize(results[2], scaled(product(transposed(scores), sizeOf(q))));
+  b.setSize(results[3], product(transposed(weights), sizeOf(seed)));
   return results;
 }
 
@@ -207,9 +237,12 @@ static void add(std::vector<Case> &cases, const std::string &name, const Masked 
                      if (hasGradients)
                        return gradients(b, m);
                      const NodeId q = make(b, m, m.queries), k = make(b, m, m.keys), v = makeValues(b, m);
-                     return std::vector<NodeId>{attend(b, m, q, k, v)};
+                     const auto [y, weights] = attend(b, m, q, k, v);
+                     const DType wide = accumulatorType(m.dtype);
+                     b.setSize(y, b.matmul(weights, b.unary(UnaryKind::Abs, b.cast(v, wide)), wide));
+                     return std::vector<NodeId>{y};
                    }});
-  cases.back().tolerance = tolerance;
+  cases.back().tolerance = toleranceOf(m.dtype);
 }
 
 void addMaskCases(std::vector<Case> &cases) {
