@@ -217,7 +217,7 @@ Result<Header> readHeader(const ReadOnlyFile &file) {
   ZYX_RETURN_IF_ERROR(file.read(sizeof(prefix), header));
   const auto *text = reinterpret_cast<const char *>(header.data());
   // The parser takes it for the end, and would not look at what follows.
-  if (std::memchr(text, 0, length))
+  if (std::ranges::find(header, std::byte(0)) != header.end())
     return Status::dataCorruption("the header has a zero byte");
   HeaderReader reader;
   if (!nlohmann::json::sax_parse(text, text + length, &reader))

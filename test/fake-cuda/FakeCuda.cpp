@@ -425,6 +425,8 @@ int cuMemHostAlloc(void **memory, size_t size, unsigned) {
 int cuMemFreeHost(void *memory) {
   return always([=] {
     --state().facts.pinned;
+    if (state().gate == memory)
+      state().gate = nullptr;
     std::free(memory);
   });
 }

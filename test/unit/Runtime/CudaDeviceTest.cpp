@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "CudaTest.h"
 
+#include "../../../lib/Runtime/Devices/Cuda/Driver.h"
+
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -283,9 +285,10 @@ TEST_F(CudaDeviceTest, MeasuringEndsThoughLaunchesWaitForTheCard) {
 TEST_F(CudaDeviceTest, LeavesTheContextOfTheThreadAsItWas) {
   fake->devices = 2;
   // A program that uses the second card by itself.
-  void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW), *context = nullptr;
-  reinterpret_cast<int (*)(void **, int)>(dlsym(library, "cuDevicePrimaryCtxRetain"))(&context, 1);
-  reinterpret_cast<int (*)(void *)>(dlsym(library, "cuCtxPushCurrent_v2"))(context);
+  void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
+  cuda::Context context = nullptr;
+  reinterpret_cast<int (*)(cuda::Context *, int)>(dlsym(library, "cuDevicePrimaryCtxRetain"))(&context, 1);
+  reinterpret_cast<int (*)(cuda::Context)>(dlsym(library, "cuCtxPushCurrent_v2"))(context);
   const auto expectOwn = [&](const char *behind) {
     EXPECT_EQ(currentContext(), 1) << behind;
     EXPECT_EQ(depthOfContexts(), 1) << behind;
@@ -331,8 +334,8 @@ TEST_F(CudaDeviceTest, LeavesTheContextOfTheThreadAsItWas) {
   device.reset();
   expectOwn("closing a card that is lost");
   fake->allocations = 0;
-  void *popped = nullptr;
-  reinterpret_cast<int (*)(void **)>(dlsym(library, "cuCtxPopCurrent_v2"))(&popped);
+  cuda::Context popped = nullptr;
+  reinterpret_cast<int (*)(cuda::Context *)>(dlsym(library, "cuCtxPopCurrent_v2"))(&popped);
   EXPECT_EQ(popped, context);
   reinterpret_cast<int (*)(int)>(dlsym(library, "cuDevicePrimaryCtxRelease_v2"))(1);
   expectNothingLeft();
