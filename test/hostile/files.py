@@ -33,7 +33,7 @@ def judge(outcome, expect="either", says=None):
     outcome.stderr = outcome.stderr.replace("data corruption", "damage")
     wrong = hostile.fault(outcome, expect)
     require(wrong is None, f"{wrong}: {outcome}")
-    require(says is None or says in outcome.stderr, f"does not say '{says}': {outcome}")
+    require(hostile.is_said(outcome, says), f"does not say '{says}': {outcome}")
 
 
 @functools.cache

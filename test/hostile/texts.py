@@ -52,7 +52,7 @@ def check(text):
             outcome = bench.run(*COMMANDS[tool], *([] if tool in ("opt", "translate") else chosen))
             wrong = hostile.fault(outcome, expect)
             hostile.require(wrong is None, f"{wrong}: {outcome}")
-            hostile.require(says is None or says in outcome.stderr, f"does not say '{says}': {outcome}")
+            hostile.require(hostile.is_said(outcome, says), f"does not say '{says}': {outcome}")
     return run
 
 
