@@ -96,7 +96,7 @@ struct State {
   std::map<Stream, std::shared_ptr<StreamTag>> streams;
   std::map<MemoryPoolHandle, std::shared_ptr<MemoryPoolTag>> pools;
   /// The word for which a stream waits.
-  std::atomic<const volatile uint32_t *> gate = nullptr;
+  std::atomic<const uint32_t *> gate = nullptr;
   std::atomic<int> held = -1;
 };
 
@@ -209,6 +209,11 @@ int zyxFakeCudaEarlyWaits() {
   int waits = 0;
   always([&] { waits = state().facts.earlyWaits; });
   return waits;
+}
+int zyxFakeCudaAllocationFaults() {
+  int faults = 0;
+  always([&] { faults = state().facts.failAllocation; });
+  return faults;
 }
 
 int cuInit(unsigned) { return state().facts.initCode; }
@@ -479,9 +484,9 @@ int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, 
 int cuStreamWaitValue32_v2(Stream stream, uint64_t address, uint32_t value, unsigned) {
   return onStream(stream, [=] {
     ++state().facts.gates;
-    state().gate = reinterpret_cast<const volatile uint32_t *>(address);
-    return enqueue(stream,
-                   [=] { state().facts.stuck += *reinterpret_cast<const volatile uint32_t *>(address) != value; });
+    const auto *gate = reinterpret_cast<const uint32_t *>(address);
+    state().gate = gate;
+    return enqueue(stream, [=] { state().facts.stuck += __atomic_load_n(gate, __ATOMIC_ACQUIRE) != value; });
   });
 }
 int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values) {
@@ -591,7 +596,7 @@ int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsig
                    unsigned, Stream stream, void **parameters, void **) {
   // As where somebody else has what a launch needs, and waits for the card.
   if (state().facts.launchesWait)
-    for (const volatile uint32_t *gate = state().gate; gate && *gate == 0;)
+    for (const uint32_t *gate = state().gate; gate && __atomic_load_n(gate, __ATOMIC_ACQUIRE) == 0;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return onStream(stream, [=] {
     return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);

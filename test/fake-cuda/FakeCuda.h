@@ -71,5 +71,7 @@ extern "C" int zyxFakeCudaCurrent();
 extern "C" int zyxFakeCudaDepth();
 /// Waits of streams so far, while others may be at work.
 extern "C" int zyxFakeCudaEarlyWaits();
+/// `failAllocation` as it is now, likewise.
+extern "C" int zyxFakeCudaAllocationFaults();
 
 #endif // ZYX_TEST_FAKECUDA_FAKECUDA_H

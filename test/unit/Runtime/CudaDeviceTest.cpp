@@ -365,7 +365,7 @@ TEST_F(CudaDeviceTest, OthersAllocateWhileOneWaitsForTheCard) {
   hold(0);
   // The card is full: what it keeps for the next one is given back when all work is over.
   auto waiting = std::async(std::launch::async, [&] { return pool.allocate(100); });
-  while (fake->failAllocation)
+  while (allocationFaults())
     std::this_thread::yield();
   auto other = std::async(std::launch::async, [&] { return pool.allocate(200); });
   const bool isFree = other.wait_for(std::chrono::seconds(20)) == std::future_status::ready;

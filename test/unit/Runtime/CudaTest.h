@@ -67,6 +67,7 @@ protected:
     reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
     hold = reinterpret_cast<void (*)(int)>(dlsym(library, "zyxFakeCudaHold"));
     earlyWaits = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaEarlyWaits"));
+    allocationFaults = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaAllocationFaults"));
     currentContext = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaCurrent"));
     depthOfContexts = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaDepth"));
     reset();
@@ -119,7 +120,7 @@ protected:
   FakeCuda *fake = nullptr;
   void (*reset)() = nullptr;
   void (*hold)(int device) = nullptr;
-  int (*earlyWaits)() = nullptr;
+  int (*earlyWaits)() = nullptr, (*allocationFaults)() = nullptr;
   int (*currentContext)() = nullptr, (*depthOfContexts)() = nullptr;
 };
 

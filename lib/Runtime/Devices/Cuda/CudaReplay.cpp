@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -47,7 +48,7 @@ public:
   ~Gate() {
     open();
     if (word)
-      (void)card.api().deallocateHost(const_cast<uint32_t *>(word));
+      (void)card.api().deallocateHost(word);
   }
   Gate(const Gate &) = delete;
 
@@ -61,7 +62,7 @@ public:
     ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] {
       std::unique_lock lock(mutex);
       if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
-        *word = 1;
+        let();
         wasLate = true;
       }
     }));
@@ -72,7 +73,7 @@ public:
     {
       std::lock_guard lock(mutex);
       if (word)
-        *word = 1;
+        let();
       hasOpened = true;
     }
     isOver.notify_all();
@@ -82,9 +83,12 @@ public:
   bool isLate() const { return wasLate; }
 
 private:
+  /// The card reads the word meanwhile.
+  void let() { std::atomic_ref(*word).store(1, std::memory_order_release); }
+
   static constexpr const char *action = "hold the device's stream";
   Card &card;
-  volatile uint32_t *word = nullptr;
+  uint32_t *word = nullptr;
   Thread guard;
   std::mutex mutex;
   std::condition_variable isOver;
