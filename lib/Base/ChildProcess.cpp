@@ -283,9 +283,9 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
   Leftover &processes = spawned.processes;
 #ifdef SYS_pidfd_open
   // A number may be another process's once it was waited for, this cannot. Not there before Linux 5.3.
-  const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0u)));
+  Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0u)));
 #else
-  const Descriptor process;
+  Descriptor process;
 #endif
   auto end = [&] { ::kill(inOwnGroup ? -child : child, SIGKILL); };
   for (Channel &channel : channels)
@@ -336,9 +336,14 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
     siginfo_t ended = {};
     if (::waitid(process.isOpen() ? byDescriptor : P_PID, static_cast<id_t>(process.isOpen() ? process.get() : child), &ended,
                  WEXITED | WNOHANG | WNOWAIT) != 0 &&
-        errno == ECHILD) {
+        errno != EINTR) {
+      // Linux 5.3 opens such descriptors, but does not wait for them.
+      if (errno == EINVAL && process.isOpen()) {
+        process.close();
+        continue;
+      }
       // It has ended, but another part of this process waits for every child, or ignores SIGCHLD. Its number, and so that
-      // of its group, may be another's by now.
+      // of its group, may be another's by now. Or the system says nothing of children at all: asking again gives the same.
       isWaitedFor = true;
       break;
     }

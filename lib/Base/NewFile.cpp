@@ -4,12 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "NewFile.h"
 
+#include "zyx/Base/ProcessMutex.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <mutex>
 #include <set>
 #include <sys/file.h>
 #include <tuple>
@@ -42,10 +43,10 @@ static void removeStale(int folder) {
   {
     // A process need not look twice.
     constexpr size_t mostFolders = 1024;
-    static std::mutex mutex;
+    static constinit ProcessMutex mutex;
     static std::set<std::tuple<pid_t, dev_t, ino_t>> seen;
-    std::lock_guard lock(mutex);
-    if (seen.size() >= mostFolders || !seen.emplace(::getpid(), info.st_dev, info.st_ino).second)
+    const ProcessMutex::Guard lock(mutex);
+    if (!lock || seen.size() >= mostFolders || !seen.emplace(::getpid(), info.st_dev, info.st_ino).second)
       return;
   }
   // A stream of its own, because reading moves the descriptor.

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/TempFolder.h"
 
+#include "zyx/Base/ProcessMutex.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +13,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <string_view>
 #include <sys/file.h>
@@ -52,10 +53,10 @@ static void removeStale(const std::string &parent) {
   {
     // A process need not look twice.
     constexpr size_t mostParents = 64;
-    static std::mutex mutex;
+    static constinit ProcessMutex mutex;
     static std::set<std::string> seen;
-    std::lock_guard lock(mutex);
-    if (seen.size() >= mostParents || !seen.insert(parent).second)
+    const ProcessMutex::Guard lock(mutex);
+    if (!lock || seen.size() >= mostParents || !seen.insert(parent).second)
       return;
   }
   std::error_code error;

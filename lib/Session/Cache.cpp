@@ -8,12 +8,12 @@
 #include "zyx/Base/Envelope.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Base/PrivateFolder.h"
+#include "zyx/Base/ProcessMutex.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <set>
 
 using namespace zyx;
@@ -128,10 +128,10 @@ void ArtifactCache::warnOfFolder(const Status &status) {
   if (status.code() != ErrorCode::InvalidArgument)
     return;
   // Each reason of each folder once in a process.
-  static std::mutex mutex;
+  static constinit ProcessMutex mutex;
   static std::set<std::string> told;
-  std::lock_guard lock(mutex);
-  if (told.insert(status.message()).second)
+  const ProcessMutex::Guard lock(mutex);
+  if (!lock || told.insert(status.message()).second)
     std::fprintf(stderr,
                  "zyx: warning: the cache is not used, because its entries are run as code: %s. ZYX_CACHE_DIR names "
                  "another folder, or none by 'off'\n",

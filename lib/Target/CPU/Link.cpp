@@ -5,13 +5,13 @@
 #include "Link.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/Base/ProcessMutex.h"
 #include "zyx/Base/TempFolder.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <mutex>
 #include <span>
 
 LLD_HAS_DRIVER(elf)
@@ -51,7 +51,7 @@ Status checkUndefinedSymbols(llvm::StringRef object) {
 
 Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects) {
   // lld keeps its state in globals: one link at a time. After a crash inside it may not run again.
-  static std::mutex mutex;
+  static constinit ProcessMutex mutex;
   static bool usable = true;
 
   size_t size = 0;
@@ -67,7 +67,8 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> 
   }
   std::string output = folder.file("kernels.so");
   {
-    std::lock_guard lock(mutex);
+    const ProcessMutex::Guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(lock.check());
     std::vector<const char *> arguments = {"ld.lld",           "-shared",         "-nostdlib",
                                            "--threads=1",      "--hash-style=gnu", "--build-id=none",
                                            "-z",               "noexecstack",     "-z",

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/ChildProcess.h"
 
+#include "../Children.h"
 #include "zyx/Base/Leftover.h"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#ifdef __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
@@ -236,3 +244,48 @@ TEST(ChildProcessTest, EndWithASignalToTheProcess) {
     std::filesystem::remove(path);
   }
 }
+
+#ifdef __linux__
+/// Has waitid() fail in this process, and in those that come of it: with any argument, or for descriptors of processes.
+static bool refuseToWait(bool always, unsigned error) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_waitid, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      // P_PIDFD
+      BPF_JUMP(BPF_JMP | (always ? BPF_JGE : BPF_JEQ) | BPF_K, always ? 0u : 3u, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(filter), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// What `body` says in a process where the system refuses that; none where it takes no filters.
+static std::optional<int> whereRefused(bool always, unsigned error, const std::function<bool()> &body) {
+  constexpr int unable = 77;
+  const int code = inChild([&] { return !refuseToWait(always, error) ? unable : body() && !testing::Test::HasFailure() ? 0 : 1; });
+  return code == unable ? std::nullopt : std::optional(code);
+}
+
+/// Linux 5.3 has descriptors of processes for which it does not wait.
+TEST(ChildProcessTest, WaitsByNumberWhereTheSystemKnowsNoOtherWay) {
+  const std::optional<int> code = whereRefused(false, EINVAL, [] {
+    expectEnds(true);
+    return true;
+  });
+  if (!code)
+    GTEST_SKIP() << "no system call can be refused here";
+  EXPECT_EQ(*code, 0);
+}
+
+TEST(ChildProcessTest, DoesNotWaitForEverWhereTheSystemSaysNothingOfChildren) {
+  const std::optional<int> code = whereRefused(true, EPERM, [] {
+    const Result<ChildResult> echo = runChild({"/bin/sh", "-c", "echo yes"}, {});
+    return echo && textOf(*echo) == "yes\n" && echo->isEndUnknown;
+  });
+  if (!code)
+    GTEST_SKIP() << "no system call can be refused here";
+  EXPECT_EQ(*code, 0);
+}
+#endif

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/Config.h"
+#include "../Children.h"
 #include "../TestFiles.h"
 #include "zyx/Base/Debug.h"
 
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace zyx;
@@ -331,19 +331,16 @@ TEST(ConfigTest, DoesWithoutAFileThatItMayNotRead) {
   const std::string path = testing::TempDir() + "zyx-config-" + std::to_string(getpid());
   std::ofstream(path) << "{\"threads\": 3}";
   chmod(path.c_str(), 0600);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (setuid(65534) != 0)
-      _exit(2);
-    auto loaded = loadConfig(path, {});
-    _exit(loaded.isOk() && loaded->config.threads == 0 && loaded->warnings.size() == 1 &&
-                  loaded->warnings[0].ends_with("cannot be read, and is not used: Permission denied")
-              ? 0
-              : 1);
-  }
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(inChild([&] {
+              if (setuid(65534) != 0)
+                return 2;
+              auto loaded = loadConfig(path, {});
+              return loaded.isOk() && loaded->config.threads == 0 && loaded->warnings.size() == 1 &&
+                             loaded->warnings[0].ends_with("cannot be read, and is not used: Permission denied")
+                         ? 0
+                         : 1;
+            }),
+            0);
   EXPECT_EQ(loadConfig(path, {})->config.threads, 3u);
   unlink(path.c_str());
 }

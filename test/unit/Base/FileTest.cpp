@@ -7,6 +7,7 @@
 #include "zyx/Base/Leftover.h"
 #include "zyx/Base/TempFolder.h"
 
+#include "../Children.h"
 #include "../TestFiles.h"
 
 #include <climits>
@@ -17,7 +18,6 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace zyx;
@@ -171,46 +171,25 @@ TEST_P(AtomicFileTest, TakesEveryNameThatAFileMayHave) {
 /// A child that ends in the middle of a file: what it leaves, and what is left once another has written.
 TEST_P(AtomicFileTest, LeavesNothingBehindWhereASignalEndsTheProcess) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      std::signal(signal, SIG_DFL);
-      removeLeftoversOnSignals();
-      AtomicFile file = *AtomicFile::create(path, GetParam());
-      (void)file.write(asBytes("half"));
-      (void)!::write(ready[1], "x", 1);
-      for (;;)
-        pause();
-    }
-    char byte;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
-    EXPECT_EQ(names().size(), GetParam() ? 1u : 0u) << signal;
-    kill(child, signal);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    endInTheMiddle(
+        signal,
+        [&](const std::function<void()> &wait) {
+          removeLeftoversOnSignals();
+          AtomicFile file = *AtomicFile::create(path, GetParam());
+          (void)file.write(asBytes("half"));
+          wait();
+        },
+        [&] { EXPECT_EQ(names().size(), GetParam() ? 1u : 0u) << signal; });
     if (signal != SIGKILL || !GetParam())
       EXPECT_EQ(names(), std::set<std::string>()) << signal;
   }
   // Not of one that still writes, but of the one that was killed; a process looks once.
-  const pid_t next = fork();
-  ASSERT_GE(next, 0);
-  if (next == 0) {
-    AtomicFile other = *AtomicFile::create(path, GetParam());
-    const pid_t last = fork();
-    if (last == 0)
-      _exit(!write(path, "last").isOk());
-    int status = 0;
-    waitpid(last, &status, 0);
-    _exit(status != 0 || !other.write(asBytes("own")).isOk() || !other.commit().isOk());
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(next, &status, 0), next);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(inChild([&] {
+              AtomicFile other = *AtomicFile::create(path, GetParam());
+              const int last = inChild([&] { return write(path, "last").isOk() ? 0 : 1; });
+              return last == 0 && other.write(asBytes("own")).isOk() && other.commit().isOk() ? 0 : 1;
+            }),
+            0);
   EXPECT_EQ(names(), std::set<std::string>{"out.npy"});
   EXPECT_EQ(readBytes(path), "own");
 }
@@ -227,17 +206,13 @@ TEST(ReadFileTest, RefusesMoreThanThereIsMemoryFor) {
 }
 
 TEST(LeftoverTest, IgnoredSignalsStayIgnored) {
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    std::signal(SIGHUP, SIG_IGN);
-    removeLeftoversOnSignals();
-    raise(SIGHUP);
-    _exit(7);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  EXPECT_EQ(inChild([] {
+              std::signal(SIGHUP, SIG_IGN);
+              removeLeftoversOnSignals();
+              raise(SIGHUP);
+              return 7;
+            }),
+            7);
 }
 
 TEST(LeftoverTest, AChildDoesNotRemoveWhatItsParentHas) {
@@ -245,15 +220,12 @@ TEST(LeftoverTest, AChildDoesNotRemoveWhatItsParentHas) {
   const std::string path = folder.file("x");
   writeBytes(path, "x");
   const Leftover noted = Leftover::file(path);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    removeLeftoversOnSignals();
-    raise(SIGTERM);
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(inChild([] {
+              std::signal(SIGTERM, SIG_DFL);
+              removeLeftoversOnSignals();
+              raise(SIGTERM);
+              return 0;
+            }),
+            1000 + SIGTERM);
   EXPECT_EQ(readBytes(path), "x");
 }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/TempFolder.h"
 
+#include "../Children.h"
 #include "zyx/Base/File.h"
 
 #include "gtest/gtest.h"
@@ -12,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace zyx;
@@ -75,46 +75,29 @@ TEST(TempFolder, StaysWithNoDeadProcess) {
     return std::distance(std::filesystem::directory_iterator(parent.file("")), std::filesystem::directory_iterator());
   };
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      std::signal(signal, SIG_DFL);
-      removeLeftoversOnSignals();
-      const TempFolder folder = *TempFolder::create();
-      std::byte one[1] = {};
-      (void)folder.write("kernels.c", one);
-      (void)folder.write("kernels.so", one);
-      (void)!write(ready[1], "x", 1);
-      for (;;)
-        pause();
-    }
-    char byte;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
-    EXPECT_EQ(count(), 1);
-    kill(child, signal);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    endInTheMiddle(
+        signal,
+        [](const std::function<void()> &wait) {
+          removeLeftoversOnSignals();
+          const TempFolder folder = *TempFolder::create();
+          std::byte one[1] = {};
+          (void)folder.write("kernels.c", one);
+          (void)folder.write("kernels.so", one);
+          wait();
+        },
+        [&] { EXPECT_EQ(count(), 1); });
     EXPECT_EQ(count(), signal == SIGKILL ? 1 : 0);
   }
   // Another's, that is no folder of ours.
   std::filesystem::create_directory(parent.file("zyx-tmp"));
   const TempFolder one = *TempFolder::create();
   EXPECT_EQ(count(), 2);
-  const pid_t other = fork();
-  ASSERT_GE(other, 0);
-  if (other == 0) {
-    // Nor does it take away what lives.
-    const TempFolder two = *TempFolder::create();
-    _exit(count() == 3 ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(other, &status, 0), other);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(inChild([&] {
+              // Nor does it take away what lives.
+              const TempFolder two = *TempFolder::create();
+              return count() == 3 ? 0 : 1;
+            }),
+            0);
 }
 
 TEST(TempFolder, MissingParentIsAnError) {

@@ -5,11 +5,11 @@
 #include "Driver.h"
 
 #include "zyx/Base/Config.h"
+#include "zyx/Base/ProcessMutex.h"
 
 #include <dlfcn.h>
 #include <map>
 #include <memory>
-#include <mutex>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -70,9 +70,10 @@ Result<const Driver *> Driver::open() {
   const char *named = zyxVariable("CUDA_DRIVER");
   const std::string path = named ? named : "libcuda.so.1";
   // Never closed, by path: tests bring drivers of their own.
-  static std::mutex mutex;
+  static constinit ProcessMutex mutex;
   static std::map<std::string, std::unique_ptr<Driver>> &opened = *new std::map<std::string, std::unique_ptr<Driver>>;
-  std::lock_guard lock(mutex);
+  const ProcessMutex::Guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(lock.check());
   std::unique_ptr<Driver> &driver = opened[path];
   if (!driver) {
     ZYX_ASSIGN_OR_RETURN(driver, openLibrary(path));
