@@ -2,16 +2,19 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Allocations that fail when they are told to: the program's malloc stands before that of libc for every library.
-// Include it in one file of a program.
+// Allocations that are counted, and fail when they are told to: a program with FailingAllocations.cpp has a malloc that
+// stands before that of libc for every library.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_UNIT_FAILINGALLOCATIONS_H
 #define ZYX_TEST_UNIT_FAILINGALLOCATIONS_H
 
 #include <atomic>
-#include <cerrno>
+#include <csignal>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <unistd.h>
 
 // A sanitizer has its own.
 #if defined(__has_feature)
@@ -30,19 +33,8 @@ inline constinit std::atomic<bool> forGood = false;
 inline constinit std::atomic<bool> hasFailed = false;
 /// Blocks that are allocated and not freed.
 inline constinit std::atomic<int64_t> live = 0;
-
-inline bool fails() {
-  if (left.load(std::memory_order_relaxed) < 0)
-    return false;
-  if (left.fetch_sub(1) > 0)
-    return false;
-  if (forGood)
-    left = 0;
-  else
-    left = -1;
-  hasFailed = true;
-  return true;
-}
+/// Calls of any of its functions.
+inline constinit std::atomic<size_t> calls = 0;
 
 /// Fails one allocation, or all from then on, behind so many others, while it lives.
 class Fault {
@@ -56,56 +48,77 @@ public:
   Fault(const Fault &) = delete;
 };
 
-inline void *counted(void *memory) {
-  if (memory)
-    ++live;
-  return memory;
+/// How a call ended. Made where there is no memory.
+struct Outcome {
+  bool isOk = true, isOutOfMemory = false;
+  /// The beginning of why it failed.
+  char message[240] = "";
+
+  static Outcome failure(bool isOutOfMemory, const char *why) {
+    Outcome outcome = {false, isOutOfMemory};
+    std::snprintf(outcome.message, sizeof(outcome.message), "%s", why);
+    return outcome;
+  }
+};
+using Complain = std::function<void(const std::string &)>;
+
+/// Has every allocation of a call fail, once alone and once with all behind it. Complains of one that fails in another way
+/// than for memory, or where it had all of that; of one that is not back after a minute; and of more blocks that are left
+/// than the system's library may keep for its next use. After each failure `after` says what must hold; `undo` takes back
+/// what a call that succeeded has made. Returns how many allocations failed.
+inline long failEach(const char *name, const std::function<Outcome()> &call, const Complain &complain,
+                     const std::function<void()> &after, const std::function<void()> &undo = [] {}, int64_t mayKeep = 0) {
+  // For the handler of the alarm.
+  static const char *nameOfCall;
+  static volatile long failing;
+  nameOfCall = name;
+  long numFaults = 0, numErrors = 0, numComplaints = 0;
+  auto wrong = [&](const std::string &what) {
+    ++numComplaints;
+    complain(std::string(name) + ", allocation " + std::to_string(failing) + ": " + what);
+  };
+  std::signal(SIGALRM, [](int) {
+    char text[200];
+    const int size = std::snprintf(text, sizeof(text), "%s hangs where allocation %ld fails\n", nameOfCall, failing);
+    (void)!::write(STDOUT_FILENO, text, static_cast<size_t>(size));
+    ::_exit(1);
+  });
+  // What is made once, in the first call of all.
+  failing = -1;
+  if (const Outcome first = call(); !first.isOk)
+    wrong(first.message);
+  undo();
+  after();
+  for (const bool all : {false, true}) {
+    const int64_t before = live;
+    for (failing = 0;; failing = failing + 1) {
+      ::alarm(60);
+      Outcome outcome;
+      bool failed;
+      {
+        Fault fault(failing, all);
+        outcome = call();
+        failed = hasFailed;
+      }
+      numFaults += failed;
+      numErrors += !outcome.isOk;
+      if (!outcome.isOk && !(outcome.isOutOfMemory && failed))
+        wrong(outcome.message);
+      if (outcome.isOk)
+        undo();
+      outcome = {};
+      after();
+      if (!failed || numComplaints > 20)
+        break;
+    }
+    if (live - before > mayKeep)
+      wrong(std::to_string(live - before) + " blocks are left");
+  }
+  ::alarm(0);
+  std::printf("%s: %ld faults, %ld errors\n", name, numFaults, numErrors);
+  return numFaults;
 }
 
 } // namespace faults
-
-#ifndef ZYX_TEST_SANITIZED
-// Hidden ones would stand for this file alone.
-#pragma GCC visibility push(default)
-extern "C" {
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
-void __libc_free(void *memory);
-
-static void *zyxNoMemory() {
-  errno = ENOMEM;
-  return nullptr;
-}
-void *malloc(size_t size) { return faults::fails() ? zyxNoMemory() : faults::counted(__libc_malloc(size)); }
-void *calloc(size_t count, size_t size) {
-  return faults::fails() ? zyxNoMemory() : faults::counted(__libc_calloc(count, size));
-}
-void *realloc(void *memory, size_t size) {
-  if (faults::fails())
-    return zyxNoMemory();
-  void *const moved = __libc_realloc(memory, size);
-  return memory ? moved : faults::counted(moved);
-}
-void *memalign(size_t alignment, size_t size) {
-  return faults::fails() ? zyxNoMemory() : faults::counted(__libc_memalign(alignment, size));
-}
-void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
-int posix_memalign(void **memory, size_t alignment, size_t size) {
-  void *const made = memalign(alignment, size);
-  if (!made)
-    return ENOMEM;
-  *memory = made;
-  return 0;
-}
-void free(void *memory) {
-  if (memory)
-    --faults::live;
-  __libc_free(memory);
-}
-}
-#pragma GCC visibility pop
-#endif
 
 #endif // ZYX_TEST_UNIT_FAILINGALLOCATIONS_H

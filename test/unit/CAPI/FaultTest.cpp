@@ -9,13 +9,10 @@
 
 #include "../FailingAllocations.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 static int failures = 0;
 static long allFaults = 0;
@@ -33,56 +30,20 @@ static long allFaults = 0;
 using Call = std::function<zyx_error *()>;
 using Check = std::function<void()>;
 
-/// Which allocation of a call fails, for messages and for the handler of the alarm.
-static const char *nameOfCall = "";
-static long failing = 0;
-
-static void hangs(int) {
-  char text[200];
-  const int size = std::snprintf(text, sizeof(text), "%s hangs where allocation %ld fails\n", nameOfCall, failing);
-  (void)!write(STDOUT_FILENO, text, static_cast<size_t>(size));
-  _exit(1);
-}
-
-/// Has every allocation of the call fail, once alone and once with all behind it. After each failure `after` says what
-/// must hold; `undo` takes back what a call that succeeded has made. `mayKeep`: blocks that the system's library keeps for
-/// its next use.
+/// `undo` takes back what a call that succeeded has made.
 static void failEach(const char *name, const Call &call, const Check &after, const Check &undo = [] {}, int64_t mayKeep = 0) {
-  nameOfCall = name;
-  long numFaults = 0, numErrors = 0;
-  // What is made once, in the first call of all.
-  if (zyx_error *error = call())
-    CHECK(false, "%s: %s", name, zyx_error_get_message(error));
-  undo();
-  after();
-  for (bool all : {false, true}) {
-    const int64_t before = faults::live;
-    for (failing = 0;; ++failing) {
-      alarm(60);
-      zyx_error *error;
-      bool hasFailed;
-      {
-        faults::Fault fault(failing, all);
-        error = call();
-        hasFailed = faults::hasFailed;
-      }
-      numFaults += hasFailed;
-      numErrors += error != nullptr;
-      CHECK(!error || zyx_error_get_code(error) == ZYX_OUT_OF_MEMORY, "%s, allocation %ld: code %d, %s", name, failing,
-            zyx_error_get_code(error), zyx_error_get_message(error));
-      CHECK(!error || hasFailed, "%s: %s", name, zyx_error_get_message(error));
-      zyx_error_release(error);
-      if (!error)
-        undo();
-      after();
-      if (!hasFailed || failures > 20)
-        break;
-    }
-    CHECK(faults::live - before <= mayKeep, "%s: %ld blocks are left", name, static_cast<long>(faults::live - before));
-  }
-  alarm(0);
-  allFaults += numFaults;
-  std::printf("%s: %ld faults, %ld errors\n", name, numFaults, numErrors);
+  allFaults += faults::failEach(
+      name,
+      [&] {
+        zyx_error *error = call();
+        if (!error)
+          return faults::Outcome();
+        const faults::Outcome outcome =
+            faults::Outcome::failure(zyx_error_get_code(error) == ZYX_OUT_OF_MEMORY, zyx_error_get_message(error));
+        zyx_error_release(error);
+        return outcome;
+      },
+      [&](const std::string &text) { CHECK(false, "%s", text.c_str()); }, after, undo, mayKeep);
 }
 
 static void expectOk(zyx_error *error, const char *what) {
@@ -238,7 +199,6 @@ static void testCalls(const char *path) {
 int main(int argc, char **argv) {
   if (argc != 2)
     return 2;
-  std::signal(SIGALRM, hangs);
 #ifdef ZYX_TEST_SANITIZED
   std::printf("a sanitizer has its own malloc\n");
 #else
