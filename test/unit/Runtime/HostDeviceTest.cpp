@@ -77,6 +77,16 @@ TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
   EXPECT_EQ((*device)->pool()->usage().inUse, 400u);
 }
 
+TEST(HostDeviceTest, MeasuresAPeakThatAMachineCanHave) {
+  const std::optional<Peak> peak = (*createDevice("cpu", {.threads = 1}))->measurePeak();
+  ASSERT_TRUE(peak);
+  // Two units of 32 elements at 8 GHz, and a whole memory bus of servers: what is dropped by the compiler is much faster.
+  EXPECT_GT(peak->flops, 1e6);
+  EXPECT_LT(peak->flops, 1.1e12);
+  EXPECT_GT(peak->bytes, 1e6);
+  EXPECT_LT(peak->bytes, 4e12);
+}
+
 TEST(HostDeviceTest, RefusesWhatItCannotRun) {
   EXPECT_THAT(refusal([](Artifact &a) { a.target = "cuda"; }),
               HasSubstr("code for 'cuda' does not run on a host"));
