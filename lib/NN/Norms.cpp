@@ -83,7 +83,7 @@ Tensor BatchNorm::normalize(const Tensor &given) const {
         realize({*runningMean, *runningVar});
     }
     auto blend = [&](const Parameter &running, const Tensor &fresh) {
-      running.set(((1 - momentum) * *running + momentum * fresh).cast(running->dtype()));
+      running.setLater(((1 - momentum) * *running + momentum * fresh).cast(running->dtype()));
     };
     blend(runningMean, mean);
     blend(runningVar, variance * (count / (count - 1)));

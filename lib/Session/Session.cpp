@@ -198,6 +198,8 @@ public:
       ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
                            session.prepare(std::move(numbers), device));
       ZYX_RETURN_IF_ERROR(made->shareWeights(weights));
+      // It may be the one that goes, also where memory ends right behind that.
+      current = nullptr;
       makeRoom(made->memoryBytes);
       found = ready.emplace(std::move(bindings), Ready{std::move(made)}).first;
     }
@@ -336,6 +338,7 @@ Session::Session(SessionOptions options)
 Session::~Session() = default;
 
 Result<Compiler *> Session::compiler() {
+  ZYX_RETURN_IF_ERROR(mark.check());
   std::lock_guard lock(opening);
   if (!openCompiler) {
     ZYX_ASSIGN_OR_RETURN(openCompiler, Compiler::open(isolation));
@@ -351,6 +354,7 @@ Status Session::checkEnabled(const std::string &name) const {
 }
 
 Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &given) {
+  ZYX_RETURN_IF_ERROR(mark.check());
   const std::string name = runtime::canonicalDeviceName(given);
   std::lock_guard lock(opening);
   auto found = devices.find(name);
@@ -447,6 +451,7 @@ Result<std::vector<std::string>> Session::tunableKernels(const graph::Graph &gra
 
 Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
                                   const std::shared_ptr<runtime::Device> &on, const Observers *told) {
+  ZYX_RETURN_IF_ERROR(mark.check());
   const Observers &watching = told ? *told : observers;
   graph.bindParameters();
   std::string remarks;
@@ -520,8 +525,9 @@ private:
 
 void Session::keep(const std::string &key, const Compiled &compiled) {
   std::lock_guard lock(keeping);
-  keptBytes += compiled.output.size();
   artifacts[key] = {compiled, ++uses};
+  // Behind what may run out of memory.
+  keptBytes += compiled.output.size();
   while (keptBytes > artifactBytes) {
     const auto oldest = std::ranges::min_element(
         artifacts, {}, [](const auto &one) { return one.second.lastUse; });

@@ -77,6 +77,8 @@ public:
   /// Whether it was set for this thread alone.
   static bool set(const Parameter &parameter, const Tensor &next, const Place &where);
 
+  /// Takes no lock.
+  static const Context &contextOf(const Parameter &parameter) { return parameter.place->context; }
   void replace(const Parameter &parameter, Tensor by);
   /// A seed without a value, which lies on the current device.
   Tensor addSeed(const Place &where);

@@ -22,6 +22,7 @@ State::Mark State::mark() {
 
 Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const Tensor> inputs,
                                               std::span<const Tensor> results, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(inputs));
   ZYX_RETURN_IF_ERROR(checkMine(results));

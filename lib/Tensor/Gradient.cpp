@@ -80,6 +80,7 @@ Status State::checkDerivations(const std::unordered_set<NodeId> &behind, std::sp
 
 Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<const Tensor> sources,
                                             const GradientOptions &options, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine({&target, 1}));
   ZYX_RETURN_IF_ERROR(checkMine(sources));

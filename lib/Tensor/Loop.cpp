@@ -15,6 +15,7 @@ using namespace zyx::detail;
 Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<const Tensor> operands,
                                         std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                         const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(operands));
   ZYX_RETURN_IF_ERROR(checkMine(results));

@@ -64,6 +64,8 @@ void ParameterPlace::set(Tensor next, const Change *change) {
 static void expectPlace(const Parameter &parameter, const Place &where) {
   if (!parameter.isDefined())
     throw Error(Status::invalidArgument("there is no parameter in this place"), where);
+  // Before its own locks are taken, which another thread may have held at a fork.
+  throwIfError(State::of(ParameterScope::contextOf(parameter))->checkProcess(), where);
 }
 
 /// Throws of no failure of the runs that made the value.
@@ -124,6 +126,12 @@ Context Parameter::context(Place where) const {
 void Parameter::set(Tensor next, Place where) const {
   expectLike(*this, next, where);
   if (!ParameterScope::set(*this, next, where))
+    place->set(next.detach(where), nullptr);
+}
+
+void Parameter::setLater(Tensor next, Place where) const {
+  expectLike(*this, next, where);
+  if (!ParameterScope::set(*this, next, where))
     place->set(std::move(next), nullptr);
 }
 
@@ -148,7 +156,7 @@ void Parameter::cast(DType dtype, Place where) const {
       return;
     }
   }
-  reset(value(where).cast(dtype, where).detach(where), where);
+  reset(value(where).cast(dtype, where), where);
 }
 
 void Parameter::reset(Tensor next, Place where) const {
@@ -158,10 +166,11 @@ void Parameter::reset(Tensor next, Place where) const {
     throw Error(Status::invalidArgument("a parameter of type " + toString(place->typeNow()) + " does not become " +
                                         (next.isDefined() ? "one of type " + toString(next.type()) : "no tensor")),
                 where);
+  Tensor leaf = next.detach(where);
   const std::lock_guard lock(place->mutex);
   place->make = nullptr;
-  place->type = next.type();
-  place->value.set(std::move(next));
+  place->type = leaf.type();
+  place->value.set(std::move(leaf));
 }
 
 StandIns::StandIns(const Parameters &parameters, Tensors others, Place where)

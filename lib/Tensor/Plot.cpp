@@ -89,6 +89,7 @@ static std::string quoted(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 Result<std::string> State::draw(std::span<const Tensor> tensors) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
   std::vector<NodeId> found, asked;
@@ -153,6 +154,7 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
 }
 
 Result<std::string> State::showProgram(std::span<const Tensor> tensors, const std::string &phase, bool isDrawing) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(tensors));
   std::vector<NodeId> targets;

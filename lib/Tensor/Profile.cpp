@@ -162,10 +162,14 @@ Profile::Profile(Context context) : state(context.state), log(std::make_shared<P
 Profile::~Profile() { state->endProfile(log); }
 
 std::vector<KernelTime> Profile::kernels() const {
+  throwIfError(state->checkProcess(), Place());
   return log->kernels([this](const std::string &device) { return state->peakOf(device); });
 }
 std::string Profile::table() const { return formatProfile(kernels()); }
-std::string Profile::trace() const { return io::encodeTrace(log->trace); }
+std::string Profile::trace() const {
+  throwIfError(state->checkProcess(), Place());
+  return io::encodeTrace(log->trace);
+}
 
 void Profile::saveTrace(const std::string &path, Place where) const {
   const std::string text = trace();

@@ -139,7 +139,7 @@ Status State::load(Program &program, const ProgramKey &key, const graph::Graph &
   return Status::ok();
 }
 
-Status State::readFiles(Build &build, std::unique_lock<std::recursive_mutex> &lock) {
+Status State::readFiles(Build &build, std::unique_lock<ContextMutex> &lock) {
   // Nodes have other numbers when the lock is taken again.
   std::vector<std::pair<Tensor, uint16_t>> wanted;
   for (const auto &[node, device] : std::exchange(build.files, {}))
@@ -160,7 +160,7 @@ Status State::readFiles(Build &build, std::unique_lock<std::recursive_mutex> &lo
   return Status::ok();
 }
 
-Status State::compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock) {
+Status State::compileMissing(Build &build, std::unique_lock<ContextMutex> &lock) {
   if (build.missing.empty())
     return Status::ok();
   // It may be the last owner where a profile ends meanwhile.
@@ -306,12 +306,13 @@ Status State::checkIsNew(const Change *change) const {
 }
 
 Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   return realizeLocked(tensors, where, lock, change);
 }
 
 Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
-                            std::unique_lock<std::recursive_mutex> &lock, const Change *change) {
+                            std::unique_lock<ContextMutex> &lock, const Change *change) {
   Build build;
   std::vector<NodeId> targets;
   Schedule made;
@@ -363,6 +364,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
 }
 
 Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::shared_ptr<Buffer> value;
   {
     std::unique_lock lock(mutex);
@@ -560,6 +562,7 @@ void State::waitForFlights() {
 }
 
 Status State::sync() {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::vector<Point> points;
   {
     std::lock_guard lock(mutex);
@@ -580,6 +583,7 @@ Status State::sync() {
 
 Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                 const JitOptions &options, size_t numWeights) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(results));
   std::vector<NodeId> open;
@@ -648,6 +652,7 @@ void State::giveUp(NodeId node, const Place &where, const Status &ended) {
 
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                        const Change *change) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   const Schedule &made = plan.schedule;
   const auto lacksValue = [&](const Tensor &tensor) { return !states[nodeOf(tensor)].value; };

@@ -8,6 +8,7 @@
 #include "State.h"
 
 #include "zyx/Base/Debug.h"
+#include "zyx/Base/ProcessMutex.h"
 #include "zyx/Graph/Gradient.h"
 #include "zyx/Runtime/MemoryPool.h"
 
@@ -33,17 +34,17 @@ State::State(ContextOptions options, Config config)
 }
 
 State::~State() {
-  if (timing)
+  if (timing && !mutex.isForked())
     printProfile(*timing, [this](const std::string &device) { return peakOf(device); });
 }
 
 /// Each text once, however many contexts there are.
 static void warn(const std::vector<std::string> &warnings) {
-  static std::mutex mutex;
+  static constinit ProcessMutex mutex;
   static std::set<std::string> told;
-  std::lock_guard lock(mutex);
+  const ProcessMutex::Guard lock(mutex);
   for (const std::string &warning : warnings)
-    if (told.insert(warning).second)
+    if (!lock || told.insert(warning).second)
       std::fprintf(stderr, "zyx: warning: %s\n", warning.c_str());
 }
 
@@ -95,9 +96,10 @@ std::shared_ptr<State> &State::ofScope() {
 std::shared_ptr<State> State::current(const Place &where) {
   if (ofScope())
     return ofScope();
-  static std::mutex making;
+  static constinit ProcessMutex making;
   static std::shared_ptr<State> ofProcess;
-  std::lock_guard lock(making);
+  const ProcessMutex::Guard lock(making);
+  throwIfError(lock.check(), where);
   if (!ofProcess)
     ofProcess = valueOrThrow(create({}), where);
   return ofProcess;
@@ -129,6 +131,9 @@ Tensor State::makeTensor(NodeId node) {
 }
 
 void State::release(uint32_t slot) {
+  // Its memory goes with the process.
+  if (mutex.isForked())
+    return;
   std::lock_guard lock(mutex);
   drop(slots[slot]);
   freeSlots.push_back(slot);
@@ -139,6 +144,7 @@ void State::release(uint32_t slot) {
 //===----------------------------------------------------------------------===//
 
 Result<uint16_t> State::openDevice(const std::string &name) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   return openDeviceLocked(name);
 }
@@ -206,6 +212,7 @@ Result<NodeId> State::addTransfer(NodeId node, uint16_t device, const Place &whe
 }
 
 Result<Tensor> State::transfer(const Tensor &tensor, const std::string &name, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_ASSIGN_OR_RETURN(const uint16_t device, openDeviceLocked(name));
   const NodeId node = nodeOf(tensor);
@@ -216,6 +223,7 @@ Result<Tensor> State::transfer(const Tensor &tensor, const std::string &name, co
 }
 
 Status State::bringTogether(std::span<Tensor> operands, std::string_view function, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   if (hasOneDevice)
     return Status::ok();
   std::lock_guard lock(mutex);
@@ -369,6 +377,7 @@ void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
 
 Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes,
                           TensorType requested, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(operands));
   std::vector<NodeId> nodes;
@@ -386,6 +395,7 @@ Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attrib
 }
 
 Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   if (static_cast<uint64_t>(size) != bytes.size())
     return Status::invalidArgument("a tensor of type " + zyx::toString(type) + " has " + std::to_string(size) +
@@ -410,6 +420,7 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes,
 
 Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                  const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   uint16_t device = 0;
   bool isHostMemory = false;
@@ -434,6 +445,7 @@ Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> by
 }
 
 Result<Tensor> State::addFile(const std::string &path, uint64_t offset, TensorType type, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   std::shared_ptr<runtime::DiskPool> pool;
   {
@@ -467,6 +479,7 @@ Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, ui
 }
 
 Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool isPlaced) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   uint16_t device = like.isDefined() ? states[nodeOf(like)].device : anywhere;
   if (device == anywhere && isPlaced)
@@ -480,6 +493,7 @@ Result<Tensor> State::addPlaceholder(TensorType type, const Tensor &like, bool i
 }
 
 Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where, lock));
   // What is handed over may have failed already.
@@ -581,6 +595,8 @@ void State::beginProfile(std::shared_ptr<ProfileLog> log) {
 }
 
 void State::endProfile(const std::shared_ptr<ProfileLog> &log) {
+  if (mutex.isForked())
+    return;
   std::lock_guard lock(mutex);
   std::erase(profiles, log);
 }
@@ -607,6 +623,8 @@ void State::beginTape() {
 }
 
 void State::endTape() {
+  if (mutex.isForked())
+    return;
   std::lock_guard lock(mutex);
   if (--tapes != 0)
     return;

@@ -8,6 +8,7 @@
 #define ZYX_LIB_TENSOR_STATE_H
 
 #include "zyx/Base/Config.h"
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Graph/Graph.h"
 #include "zyx/Runtime/Device.h"
@@ -15,6 +16,7 @@
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Change.h"
+#include "zyx/Tensor/Error.h"
 #include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
@@ -61,6 +63,24 @@ struct Failure {
     isTold = true;
     return status;
   }
+};
+
+/// The lock of a context. Recursive, because handles that end inside of a call release their nodes.
+class ContextMutex {
+public:
+  /// In a process that was forked since, who holds it may not be there: throws instead of waiting for ever.
+  void lock() {
+    throwIfError(check(), Place());
+    mutex.lock();
+  }
+  void unlock() { mutex.unlock(); }
+  /// The same for who has a place to tell, or may not throw.
+  Status check() const { return mark.check(); }
+  bool isForked() const { return mark.isForked(); }
+
+private:
+  const ForkMark mark;
+  std::recursive_mutex mutex;
 };
 
 /// One per context; shared by its handles, so that it lives as long as any tensor.
@@ -198,6 +218,8 @@ public:
   Result<std::vector<Tensor>> checkpoint(const Mark &mark, std::span<const Tensor> inputs,
                                          std::span<const Tensor> results, const Place &where);
 
+  /// Refuses a process that was forked since the context began: what it holds of other locks may be held, too.
+  Status checkProcess() const { return mutex.check(); }
   void beginProfile(std::shared_ptr<ProfileLog> log);
   void endProfile(const std::shared_ptr<ProfileLog> &log);
   /// Of an open device, measured once; none where that is not done.
@@ -341,9 +363,9 @@ private:
   Status load(Program &program, const ProgramKey &key, const graph::Graph &captured, Build &build);
   Result<std::shared_ptr<runtime::Buffer>> numberBuffer(const std::vector<std::byte> &number, uint16_t device);
   /// Compiles what is missing, without the lock.
-  Status compileMissing(Build &build, std::unique_lock<std::recursive_mutex> &lock);
+  Status compileMissing(Build &build, std::unique_lock<ContextMutex> &lock);
   /// Reads the files of values, without the lock.
-  Status readFiles(Build &build, std::unique_lock<std::recursive_mutex> &lock);
+  Status readFiles(Build &build, std::unique_lock<ContextMutex> &lock);
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
   /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
   /// `isTaken` results take the memory.
@@ -358,7 +380,7 @@ private:
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
   Status checkIsNew(const Change *change) const;
   /// Lets go of the lock while it compiles.
-  Status realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<std::recursive_mutex> &lock,
+  Status realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<ContextMutex> &lock,
                        const Change *change = nullptr);
   /// Values that are there, or will be after the flight's points.
   void addFlight(Flight flight, const Change *change);
@@ -386,8 +408,7 @@ private:
   /// Rebuilds the graph where most of its nodes are dead.
   Status compact();
 
-  /// Recursive, because handles that end inside of a call release their nodes.
-  std::recursive_mutex mutex;
+  ContextMutex mutex;
   graph::Graph graph;
   /// By node.
   std::vector<NodeState> states;

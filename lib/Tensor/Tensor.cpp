@@ -22,7 +22,8 @@ using namespace zyx::detail;
 
 Error::Error(Status status, std::source_location where)
     : reason(std::move(status)), place(where),
-      text(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + reason.toString()) {}
+      text((*where.file_name() ? std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " : "") +
+           reason.toString()) {}
 
 Error Error::ofCaller(std::string_view caller, std::source_location where) const {
   Status status(code(), std::string(caller) + ": " + reason.message());

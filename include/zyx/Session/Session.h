@@ -6,6 +6,7 @@
 #define ZYX_SESSION_SESSION_H
 
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Tensor.h"
 #include "zyx/Session/Cache.h"
 #include "zyx/Session/TuningTable.h"
@@ -112,7 +113,7 @@ struct SessionOptions {
 };
 
 /// Opens the compiler and devices when they are first needed. compile(), device() and targetOf() may be called by several
-/// threads at once; the rest by one at a time.
+/// threads at once; the rest by one at a time. A process that was forked since is refused.
 class Session {
 public:
   /// Asked and told by every call that reads, compiles or loads, but for those of compile() that bring their own.
@@ -175,6 +176,8 @@ private:
   /// While the compiler or a device is opened; while tables are read and changed, and kernels measured; while what is
   /// kept is looked at. Of these only `opening` is taken while another one, `tuning`, is held.
   std::mutex opening, tuning, keeping;
+  /// Of a process that was forked another thread may have held them.
+  const ForkMark mark;
   std::unique_ptr<Compiler> openCompiler;
   std::optional<Isolation> isolation;
   std::string isa;

@@ -5,6 +5,7 @@
 #ifndef ZYX_TENSOR_CHANGE_H
 #define ZYX_TENSOR_CHANGE_H
 
+#include "zyx/Base/Forked.h"
 #include "zyx/Tensor/Tensor.h"
 
 #include <algorithm>
@@ -51,14 +52,14 @@ class Revised {
 public:
   explicit Revised(T first) : now(std::move(first)) {}
   Revised(const Revised &other) {
-    const std::lock_guard lock(other.mutex);
+    const std::lock_guard lock = other.locked(Place::current());
     now = other.now;
     steps = other.steps;
   }
 
   /// The latest value that is there or still may come. A failure of which nobody was told is thrown here, once.
   T get(Place where = Place::current()) const {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock = locked(where);
     const auto goodOnes = std::find_if(steps.begin(), steps.end(),
                                        [](const Step &step) { return step.change.end() != Change::End::Good; });
     steps.erase(steps.begin(), goodOnes);
@@ -76,24 +77,30 @@ public:
   }
   /// What it was set to last, whatever came of that.
   T latest() const {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock = locked(Place::current());
     return now;
   }
   /// By hand: what was before is forgotten.
   void set(T next) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock = locked(Place::current());
     now = std::move(next);
     steps.clear();
   }
   /// What a change makes.
   void set(T next, const Change &change) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock = locked(Place::current());
     const auto before = std::make_shared<const T>(std::exchange(now, std::move(next)));
     change.keep(before);
     steps.push_back({change, before});
   }
 
 private:
+  /// In a process that was forked since, a thread that is not there may hold it.
+  std::lock_guard<std::mutex> locked(const Place &where) const {
+    throwIfError(mark.check(), where);
+    return std::lock_guard(mutex);
+  }
+
   /// What it was is kept by the change.
   struct Step {
     Change change;
@@ -102,6 +109,7 @@ private:
   /// Of this value alone: looking at a change takes the lock of that change's context, for which readers of other
   /// values do not wait.
   mutable std::mutex mutex;
+  ForkMark mark;
   mutable T now;
   /// In order; none of them is known to be good.
   mutable std::vector<Step> steps;

@@ -75,14 +75,19 @@ public:
   Context context(Place where = Place::current()) const;
   /// What it was set to last, whatever came of the run that makes it: throws of no failure.
   Tensor latest(Place where = Place::current()) const;
-  /// Refuses a tensor of another type.
+  /// A leaf of its own with the value of `next`, which is computed now (Tensor::detach): nothing that it was made of
+  /// is kept, gradients end there, and it is told from other parameters with the same value. Refuses a tensor of
+  /// another type.
   void set(Tensor next, Place where = Place::current()) const;
+  /// The same without computing it: until somebody does, as a step of an optimizer with what stands in its `besides`,
+  /// it holds all that it was made of.
+  void setLater(Tensor next, Place where = Place::current()) const;
   /// What a run makes that may be in flight.
   void set(Tensor next, const Change &change, Place where = Place::current()) const;
   /// Its value becomes one of another dtype, and so do all that follow. A first value that was not made is cast when
   /// it is. Refused in functions that are captured.
   void cast(DType dtype, Place where = Place::current()) const;
-  /// Takes a value of the other type, too, and is of that from then on. Refused in functions that are captured.
+  /// As set(), but takes a value of another dtype, too, and is of that from then on. Refused in functions that are captured.
   void reset(Tensor next, Place where = Place::current()) const;
   bool operator==(const Parameter &) const = default;
 

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 // What a process may do to itself around the runtime: fork, forbid code in memory, use an executor twice at once.
 //===----------------------------------------------------------------------===//
+#include "../Children.h"
 #include "TestArtifact.h"
 #include "TestKernels.h"
 #include "zyx/Base/Forked.h"
@@ -19,7 +20,6 @@
 #include <new>
 #include <sched.h>
 #include <stdexcept>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -28,19 +28,6 @@ using namespace zyx::runtime;
 using testing::HasSubstr;
 
 namespace {
-
-/// The exit code of a forked child that runs `body`, or of the signal that ends it after a minute.
-int inChild(const std::function<int()> &body) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    ::_exit(body());
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 struct Sample {
   explicit Sample(unsigned threads = 2)

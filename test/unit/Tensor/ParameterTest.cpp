@@ -84,3 +84,46 @@ TEST_P(ParameterTest, TypesChangeOnRequestAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, ParameterTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
+
+/// What is set is a leaf, as the first value is: constants are told from others, two parameters with one value from each
+/// other, and gradients end there.
+TEST_P(ParameterTest, WhatIsSetIsALeafOfItsOwn) {
+  const Parameter a(Tensor::ones({2})), b(Tensor::ones({2}));
+  a.set(Tensor::zeros({2}));
+  b.set(Tensor::zeros({2}));
+  const auto gradients = [&] { return gradient((*a * 2 + *b * 3).sum(), {*a, *b}); };
+  EXPECT_THAT(floats(gradients()[0]), testing::Each(2));
+  EXPECT_THAT(floats(gradients()[1]), testing::Each(3));
+  const Tensor both = Tensor::from({1.f, 2.f});
+  a.set(both);
+  b.set(both);
+  EXPECT_THAT(floats(gradients()[0]), testing::Each(2));
+  EXPECT_THAT(floats(gradients()[1]), testing::Each(3));
+  b.set(*a * 5);
+  EXPECT_THAT(floats(gradients()[0]), testing::Each(2));
+  b.reset(*a * 5);
+  EXPECT_THAT(floats(gradients()[0]), testing::Each(2));
+  EXPECT_THAT(floats(*b), testing::ElementsAre(5, 10));
+}
+
+TEST_P(ParameterTest, SetKeepsNothingAliveAndSetLaterUntilItIsComputed) {
+  const Context context = Context::current();
+  const Parameter p(Tensor::ones({2}));
+  const uint64_t nodes = context.counters().liveNodes;
+  for (int i = 0; i < 50; ++i)
+    p.set((*p + 1) * 0.5);
+  EXPECT_EQ(context.counters().liveNodes, nodes);
+  for (int i = 0; i < 50; ++i)
+    p.setLater(*p + 1);
+  EXPECT_GE(context.counters().liveNodes, nodes + 50);
+  p->realize();
+  EXPECT_THAT(floats(*p), testing::Each(51));
+  EXPECT_LE(context.counters().liveNodes, nodes + 1);
+  // Within a function that is captured, both are results of it.
+  const Jit step([&](std::span<const Tensor> x) {
+    p.set(*p + x[0]);
+    return std::vector{*p * 2};
+  });
+  EXPECT_THAT(floats(step({Tensor::ones({2})})[0]), testing::Each(104));
+  EXPECT_THAT(floats(*p), testing::Each(52));
+}
