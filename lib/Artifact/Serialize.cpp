@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Artifact/File.h"
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Envelope.h"
 
 #include <algorithm>
@@ -378,7 +379,7 @@ Result<std::vector<std::byte>> artifact::readFile(const ReadOnlyFile &file) {
   if (length < rest)
     return Status::dataCorruption(file.path() + ": " + std::to_string(rest - length) +
                                   " bytes follow the artifact");
-  std::vector<std::byte> bytes(file.size());
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, allocateBytes(file.size(), file.path()));
   ZYX_RETURN_IF_ERROR(file.read(0, bytes));
   return bytes;
 }

@@ -5,6 +5,7 @@
 #include "zyx/Base/Trace.h"
 
 #include <chrono>
+#include <new>
 
 using namespace zyx;
 
@@ -43,5 +44,9 @@ ScopedSpan::~ScopedSpan() {
   if (!trace)
     return;
   span.nanoseconds = Trace::now() - span.begin;
-  trace->add(std::move(span));
+  // Where memory ends the trace lacks it: what it is of goes on, or fails for that.
+  try {
+    trace->add(std::move(span));
+  } catch (const std::bad_alloc &) {
+  }
 }

@@ -5,6 +5,7 @@
 #include "zyx/IO/Npy.h"
 
 #include "Detail.h"
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/File.h"
 
 #include <algorithm>
@@ -261,7 +262,7 @@ Result<NpyFile> NpyFile::open(ReadOnlyFile file) {
 }
 
 Result<HostTensor> NpyFile::read() const {
-  std::vector<std::byte> elements(file.size() - offset);
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements, allocateBytes(file.size() - offset, file.path()));
   ZYX_RETURN_IF_ERROR(file.read(offset, elements));
   return assemble({tensorType, isFortran, offset, elements.size()}, std::move(elements));
 }
@@ -272,7 +273,7 @@ Result<HostTensor> NpyFile::readRows(int64_t begin, int64_t end) const {
   const size_t first = row * static_cast<size_t>(begin), size = row * static_cast<size_t>(end - begin);
   TensorType type = tensorType;
   type.shape.front() = end - begin;
-  std::vector<std::byte> elements(size);
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements, allocateBytes(size, file.path()));
   if (!isFortran) {
     ZYX_RETURN_IF_ERROR(file.read(offset + first, elements));
     return assemble({type, false, offset, size}, std::move(elements));

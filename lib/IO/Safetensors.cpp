@@ -5,6 +5,7 @@
 #include "zyx/IO/Safetensors.h"
 
 #include "Detail.h"
+#include "zyx/Base/Allocate.h"
 #include "zyx/Base/Bytes.h"
 
 #include <nlohmann/json.hpp>
@@ -329,7 +330,9 @@ Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
                                "' has the unsupported dtype '" + other->second + "'");
   if (!entry)
     return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
-  HostTensor tensor{entry->type, std::vector<std::byte>(entry->size)};
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements,
+                       allocateBytes(entry->size, file.path() + ": tensor '" + entry->name + "'"));
+  HostTensor tensor{entry->type, std::move(elements)};
   ZYX_RETURN_IF_ERROR(file.read(entry->offset, tensor.data));
   normalizeBools(tensor);
   return tensor;
@@ -338,7 +341,9 @@ Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
 Result<HostTensor> SafetensorsFile::readRows(const Entry &entry, int64_t begin, int64_t end) const {
   const auto rows = static_cast<uint64_t>(entry.type.shape.front());
   const uint64_t row = rows == 0 ? 0 : entry.size / rows;
-  HostTensor tensor{entry.type, std::vector<std::byte>(row * static_cast<uint64_t>(end - begin))};
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements, allocateBytes(row * static_cast<uint64_t>(end - begin),
+                                                                      file.path() + ": tensor '" + entry.name + "'"));
+  HostTensor tensor{entry.type, std::move(elements)};
   tensor.type.shape.front() = end - begin;
   ZYX_RETURN_IF_ERROR(file.read(entry.offset + row * static_cast<uint64_t>(begin), tensor.data));
   normalizeBools(tensor);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Artifact/File.h"
 #include "../TestFiles.h"
 #include "zyx/Base/Hash.h"
 
@@ -364,6 +365,31 @@ TEST(ArtifactTest, LoopsHaveSeveralBodies) {
             "command 5 loops over 1 of the 0 commands behind it");
   EXPECT_EQ(complaint(change([](Artifact &a, Loop &) { a.commands[5].wait = {4}; })),
             "command 5 waits for command 4, which is in another loop or body");
+}
+
+/// A file with holes whose start tells the truth of its size.
+TEST(ArtifactTest, AFileIsNotReadWhereThereIsNoMemoryForIt) {
+  std::string bytes;
+  for (std::byte byte : sample().serialize())
+    bytes += static_cast<char>(byte);
+  // Behind the version of zyx stands the size of the contents, which end the file.
+  const uint64_t all = uint64_t(1) << 43;
+  size_t at = bytes.size();
+  for (size_t i = 0; i + 8 <= bytes.size() && at == bytes.size(); ++i) {
+    uint64_t number;
+    std::memcpy(&number, bytes.data() + i, 8);
+    if (number == bytes.size() - i - 8)
+      at = i;
+  }
+  ASSERT_LT(at, bytes.size());
+  const uint64_t contents = all - at - 8;
+  std::memcpy(bytes.data() + at, &contents, 8);
+  TemporaryPath path("large.zyxa");
+  writeBytes(path, bytes);
+  ASSERT_EQ(::truncate(path.path.c_str(), static_cast<off_t>(all)), 0);
+  const Status status = artifact::readFile(*ReadOnlyFile::open(path)).status();
+  EXPECT_EQ(status.code(), ErrorCode::OutOfMemory) << status.toString();
+  EXPECT_THAT(status.message(), HasSubstr("large.zyxa: needs 8796093022208 bytes"));
 }
 
 } // namespace

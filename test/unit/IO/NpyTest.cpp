@@ -217,4 +217,17 @@ TEST(NpyTest, AFileThatDoesNotFitItsHeaderIsRefusedBeforeItIsRead) {
   EXPECT_THAT(io::readNpy(path).status().message(), HasSubstr("bytes of elements; f32[3] has 12"));
 }
 
+TEST(NpyTest, RefusesMoreThanThereIsMemoryFor) {
+  TemporaryPath path("large.npy");
+  const std::string start = npyOf("|i1", "False", "(8, 137438953472)", "");
+  writeBytes(path, start);
+  ASSERT_EQ(::truncate(path.path.c_str(), static_cast<off_t>(start.size()) + (off_t(1) << 40)), 0);
+  const Result<io::NpyFile> file = io::NpyFile::open(*ReadOnlyFile::open(path));
+  ASSERT_TRUE(file.isOk()) << file.status().toString();
+  for (const Status &status : {file->read().status(), file->readRows(0, 7).status()}) {
+    EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
+    EXPECT_THAT(status.message(), HasSubstr("large.npy: needs "));
+  }
+}
+
 } // namespace

@@ -345,4 +345,18 @@ TEST(SafetensorsTest, WritesPiecesWhatItWritesAtOnce) {
   EXPECT_EQ(readBytes(pieces), readBytes(whole));
 }
 
+TEST(SafetensorsTest, RefusesMoreThanThereIsMemoryFor) {
+  TemporaryPath path("large.safetensors");
+  const std::string start =
+      file(R"({"w": {"dtype": "I8", "shape": [8, 137438953472], "data_offsets": [0, 1099511627776]}})", "");
+  writeBytes(path, start);
+  ASSERT_EQ(::truncate(path.path.c_str(), static_cast<off_t>(start.size()) + (off_t(1) << 40)), 0);
+  const Result<SafetensorsFile> opened = SafetensorsFile::open(path);
+  ASSERT_TRUE(opened.isOk()) << opened.status().toString();
+  for (const Status &status : {opened->read("w").status(), opened->readRows(*opened->find("w"), 0, 7).status()}) {
+    EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
+    EXPECT_THAT(status.message(), HasSubstr("large.safetensors: tensor 'w': needs "));
+  }
+}
+
 } // namespace

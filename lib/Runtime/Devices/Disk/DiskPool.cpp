@@ -118,22 +118,24 @@ Result<Allocation> FilePool::allocate(uint64_t size) {
   };
   if (size > counts.limit - counts.inUse)
     return outOfMemory("");
+  // Before the file, whose descriptor nobody else would close where memory ends.
+  auto piece = std::make_shared<Piece>();
+  piece->size = size;
   std::string path = folder + "/zyx-XXXXXX";
   const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
   if (descriptor < 0)
     return Status::ioError("cannot make a file in " + folder + ": " + std::strerror(errno));
-  ::unlink(path.c_str());
-  auto piece = std::make_shared<Piece>();
   piece->own.emplace(descriptor);
-  piece->size = size;
+  ::unlink(path.c_str());
   // Reserved now, so that a disk that fills up later fails no write.
   if (size > static_cast<uint64_t>(INT64_MAX))
     return outOfMemory("");
   if (const int error = size ? ::posix_fallocate(descriptor, 0, static_cast<off_t>(size)) : 0)
     return outOfMemory(": " + std::string(std::strerror(error)));
+  const Allocation allocation = add(std::move(piece));
   counts.inUse += size;
   counts.highWater = std::max(counts.highWater, counts.inUse);
-  return add(std::move(piece));
+  return allocation;
 }
 
 Result<Allocation> FilePool::map(const std::string &path, uint64_t offset, uint64_t size) {
