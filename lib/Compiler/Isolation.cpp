@@ -169,7 +169,8 @@ Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &n
     return Status::compileFailed(
         "the compiler's child process " +
         (child.signal ? "died by signal " + std::to_string(child.signal) + " (" +
-                            ::strsignal(child.signal) + ") "
+                            ::strsignal(child.signal) + ")" +
+                            (child.signal == SIGKILL ? ", as the system ends processes where the machine's memory ends, " : " ")
                       : "ended with exit code " + std::to_string(child.exitCode) + " ") +
         what);
   }

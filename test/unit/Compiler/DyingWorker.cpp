@@ -12,6 +12,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/Support/MemAlloc.h"
+
 // A crash is a signal to the parent, also where a sanitizer would make an exit code of it.
 extern "C" const char *__asan_default_options() { return "handle_segv=0"; }
 extern "C" const char *__tsan_default_options() { return "handle_segv=0"; }
@@ -27,6 +29,12 @@ mlir::scf::ForOp mlir::scf::ForOp::create(OpBuilder &, Location, Value, Value, V
                                           llvm::function_ref<void(OpBuilder &, Location, Value,
                                                                   ValueRange)>,
                                           bool) {
+  // What the limit of the child leaves, by the allocators of the standard library and of LLVM.
+  [[maybe_unused]] static void *volatile taken;
+  while (death() == "exhaust new")
+    taken = ::operator new(size_t(1) << 20);
+  while (death() == "exhaust LLVM")
+    taken = llvm::safe_malloc(size_t(1) << 20);
   std::raise(SIGSEGV);
   std::abort();
 }
@@ -38,6 +46,8 @@ int main() {
   }
   if (death() == "exit")
     return 3;
+  if (death() == "killed")
+    std::raise(SIGKILL);
   if (death() == "hang")
     pause();
   if (death() == "garbage") {

@@ -57,9 +57,9 @@ std::string bytesOf(zyx_compiler_bytes bytes) {
 std::string messageOf(const Owned &result) { return zyx_compiler_result_message(result.get()); }
 
 /// The result of a worker that dies in that way.
-Owned dieBy(const char *death, uint64_t milliseconds = 0) {
+Owned dieBy(const char *death, uint64_t milliseconds = 0, uint64_t memory = 0) {
   setenv("ZYX_TEST_DEATH", death, 1);
-  zyx_compiler_isolation isolation = {sizeof(isolation), ZYX_TEST_DYING_WORKER, 0, milliseconds};
+  zyx_compiler_isolation isolation = {sizeof(isolation), ZYX_TEST_DYING_WORKER, memory, milliseconds};
   Owned result = compile(&isolation);
   unsetenv("ZYX_TEST_DEATH");
   EXPECT_EQ(zyx_compiler_result_output(result.get()).size, 0u);
@@ -113,10 +113,32 @@ TEST(IsolationTest, EveryDeathIsAStatusWithTheName) {
   EXPECT_EQ(zyx_compiler_result_code(memory.get()), uint32_t(ZYX_OUT_OF_MEMORY));
   EXPECT_THAT(messageOf(memory), HasSubstr("the compiler's child process needs more than "
                                            "17179869184 bytes compiling 'sums'"));
+  Owned killed = dieBy("killed");
+  EXPECT_EQ(zyx_compiler_result_code(killed.get()), uint32_t(ZYX_COMPILE_FAILED));
+  EXPECT_THAT(messageOf(killed), HasSubstr("died by signal 9 (Killed), as the system ends processes where the machine's memory "
+                                           "ends, compiling 'sums'"));
   Owned hanging = dieBy("hang", 200);
   EXPECT_EQ(zyx_compiler_result_code(hanging.get()), uint32_t(ZYX_TIMEOUT));
   EXPECT_THAT(messageOf(hanging), HasSubstr("the compiler's child process took longer than 200 ms "
                                             "compiling 'sums'"));
+}
+
+/// Its real limit, in the middle of a pass: the caller learns of it, and compiles what it wants next.
+TEST(IsolationTest, AChildWhoseMemoryEndsSaysSo) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "a sanitizer's memory has no limit";
+#endif
+#endif
+  for (const char *death : {"exhaust new", "exhaust LLVM"}) {
+    Owned result = dieBy(death, 0, uint64_t(1) << 30);
+    EXPECT_EQ(zyx_compiler_result_code(result.get()), uint32_t(ZYX_OUT_OF_MEMORY)) << death;
+    EXPECT_THAT(messageOf(result), AllOf(HasSubstr("the compiler's child process needs more than 1073741824 bytes "
+                                                   "compiling 'sums'"),
+                                         HasSubstr("in pass 'zyx-"), HasSubstr("on kernel 'sums_")))
+        << death;
+    EXPECT_EQ(zyx_compiler_result_code(compile(&plain).get()), 0u) << death;
+  }
 }
 
 /// A crash tells the pass and the kernel.
