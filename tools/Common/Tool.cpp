@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <unistd.h>
@@ -119,4 +120,31 @@ Result<ProgressMode> tools::parseProgressMode(std::string_view name) {
     return ProgressMode::Never;
   return Status::invalidArgument("--progress=" + std::string(name) +
                                  ": is none of auto, always and never");
+}
+
+Status ProgramOptions::parse(int argc, char **argv, std::vector<Option> own) {
+  bool quiet = false;
+  std::vector<Option> all = {
+      text("--entry", entry),
+      texts("--bind", bind),
+      flag("--tune", tune),
+      flag("--time", time),
+      flag("--remarks", remarks),
+      text("--trace", trace),
+      value("--progress", [&](std::string_view given) -> Status {
+        ZYX_ASSIGN_OR_RETURN(progress, parseProgressMode(given));
+        return Status::ok();
+      }),
+      flag("--quiet", quiet),
+  };
+  all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  ZYX_RETURN_IF_ERROR(parseArguments(argc, argv, asked, all, [&](std::string_view given) {
+    if (!file.empty())
+      return noOperand(given);
+    file = given;
+    return Status::ok();
+  }));
+  if (quiet)
+    progress = ProgressMode::Never;
+  return Status::ok();
 }

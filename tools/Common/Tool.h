@@ -71,6 +71,21 @@ using session::ProgressMode;
 /// "auto", "always", "never", as `--progress` says them.
 Result<ProgressMode> parseProgressMode(std::string_view name);
 
+/// What all programs take that compile one program of a file.
+struct ProgramOptions {
+  std::string file, entry;
+  /// Values of symbols, as "n=4"; none where the inputs give them.
+  std::vector<std::string> bind;
+  bool tune = false, time = false, remarks = false;
+  /// Where to write what took how long; empty writes nothing.
+  std::string trace;
+  ProgressMode progress = ProgressMode::Auto;
+  Asked asked;
+
+  /// The arguments; a program has `own` options besides.
+  Status parse(int argc, char **argv, std::vector<Option> own);
+};
+
 } // namespace zyx::tools
 
 #endif // ZYX_TOOLS_COMMON_TOOL_H

@@ -63,21 +63,14 @@ examples, in the root of the repository:
   zyx-compile examples/matmul.mlir --dump-dot=groups | dot -Tsvg -o matmul.svg
 )";
 
-struct Options {
-  std::string file, entry, output, dumpDot, trace;
-  std::vector<std::string> bind;
+struct Options : tools::ProgramOptions {
+  std::string output, dumpDot;
   session::CompileOptions compile;
-  tools::ProgressMode progress = tools::ProgressMode::Auto;
-  bool tune = false, time = false, remarks = false;
-  tools::Asked asked;
 };
 
 Result<Options> parseOptions(int argc, char **argv) {
   Options options;
-  bool quiet = false;
-  const std::vector<tools::Option> table = {
-      tools::text("--entry", options.entry),
-      tools::texts("--bind", options.bind),
+  ZYX_RETURN_IF_ERROR(options.parse(argc, argv, {
       tools::text("--target", options.compile.target),
       tools::text("--isa", options.compile.isa),
       tools::text("--output", options.output, "-o"),
@@ -85,24 +78,7 @@ Result<Options> parseOptions(int argc, char **argv) {
       tools::text("--dump-dot", options.dumpDot),
       tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
       tools::flag("--no-optimise", options.compile.noOptimise),
-      tools::flag("--tune", options.tune),
-      tools::flag("--time", options.time),
-      tools::flag("--remarks", options.remarks),
-      tools::text("--trace", options.trace),
-      tools::value("--progress", [&](std::string_view given) -> Status {
-        ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(given));
-        return Status::ok();
-      }),
-      tools::flag("--quiet", quiet),
-  };
-  ZYX_RETURN_IF_ERROR(tools::parseArguments(argc, argv, options.asked, table, [&](std::string_view given) {
-    if (!options.file.empty())
-      return tools::noOperand(given);
-    options.file = given;
-    return Status::ok();
   }));
-  if (quiet)
-    options.progress = tools::ProgressMode::Never;
   if (options.asked.help || options.asked.version)
     return options;
   if (options.file.empty())

@@ -106,7 +106,6 @@ static Status checkOptions(const Options &options) {
 Result<Options> run::parseOptions(int argc, char **argv) {
   using tools::Option;
   Options options;
-  bool quiet = false;
   Option output = tools::value("--output", [&](std::string_view given) -> Status {
     ZYX_ASSIGN_OR_RETURN(OutputSpec spec, parseOutput(given));
     options.outputs.push_back(std::move(spec));
@@ -119,11 +118,9 @@ Result<Options> run::parseOptions(int argc, char **argv) {
     return Status::ok();
   });
   print.takes = Option::Takes::MaybeValue;
-  const std::vector<Option> table = {
-      tools::text("--entry", options.entry),
+  std::vector<Option> own = {
       tools::text("--device", options.device),
       tools::text("--isa", options.isa),
-      tools::texts("--bind", options.bind),
       tools::flag("--list", options.list),
       tools::flag("--list-devices", options.listDevices),
       tools::value("--cache-dir", [&](std::string_view given) {
@@ -131,7 +128,6 @@ Result<Options> run::parseOptions(int argc, char **argv) {
         return Status::ok();
       }),
       tools::flag("--no-cache", options.noCache),
-      tools::flag("--tune", options.tune),
       tools::flag("--isolate", options.isolate),
       tools::value("--input", [&](std::string_view given) -> Status {
         ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(given));
@@ -151,23 +147,8 @@ Result<Options> run::parseOptions(int argc, char **argv) {
       }),
       print,
       tools::number<int64_t>("--repeat", options.repeat, "number of runs", 1),
-      tools::flag("--time", options.time),
-      tools::flag("--remarks", options.remarks),
-      tools::text("--trace", options.trace),
-      tools::value("--progress", [&](std::string_view given) -> Status {
-        ZYX_ASSIGN_OR_RETURN(options.progress, tools::parseProgressMode(given));
-        return Status::ok();
-      }),
-      tools::flag("--quiet", quiet),
   };
-  ZYX_RETURN_IF_ERROR(tools::parseArguments(argc, argv, options.asked, table, [&](std::string_view given) {
-    if (!options.file.empty())
-      return tools::noOperand(given);
-    options.file = given;
-    return Status::ok();
-  }));
-  if (quiet)
-    options.progress = tools::ProgressMode::Never;
+  ZYX_RETURN_IF_ERROR(options.parse(argc, argv, std::move(own)));
   if (!options.asked.help && !options.asked.version && !options.listDevices)
     ZYX_RETURN_IF_ERROR(checkOptions(options));
   return options;

@@ -20,16 +20,14 @@ struct OutputSpec {
   std::string text;
 };
 
-struct Options {
-  std::string file, entry, device, isa;
+struct Options : tools::ProgramOptions {
+  std::string device, isa;
   std::vector<InputSpec> inputs;
   /// A safetensors file with more of them, by their names; empty for none.
   std::string inputsFile;
   std::vector<OutputSpec> outputs;
   /// A safetensors file for all of them; empty for none.
   std::string outputsFile;
-  /// Values of symbols, as "n=4"; none where the inputs give them.
-  std::vector<std::string> bind;
   std::optional<uint64_t> random;
   bool print = false;
   /// Text with {NAME} for outputs; empty prints them all.
@@ -37,12 +35,7 @@ struct Options {
   int64_t repeat = 1;
   /// Where artifacts are kept; without a value the user's own folder, if any.
   std::optional<std::string> cacheFolder;
-  bool noCache = false, isolate = false, tune = false;
-  /// Where to write what took how long; empty writes nothing.
-  std::string trace;
-  tools::ProgressMode progress = tools::ProgressMode::Auto;
-  bool time = false, remarks = false, list = false, listDevices = false;
-  tools::Asked asked;
+  bool noCache = false, isolate = false, list = false, listDevices = false;
 };
 
 /// The command line; every argument that it does not understand is refused.
