@@ -22,13 +22,15 @@ using namespace zyx;
 static std::string lastError() { return std::strerror(errno); }
 
 Result<ReadOnlyFile> ReadOnlyFile::open(const std::string &path) {
+  // Before the descriptor, which nobody else would close where memory ends.
+  std::string name = path;
   // Not blocking, so that a named pipe is refused instead of waited for.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     ErrorCode code = errno == ENOENT ? ErrorCode::NotFound : ErrorCode::IoError;
     return Status(code, path + ": cannot open: " + lastError());
   }
-  return adopt(descriptor, path);
+  return adopt(descriptor, std::move(name));
 }
 
 Result<ReadOnlyFile> ReadOnlyFile::adopt(int descriptor, std::string path) {

@@ -111,6 +111,9 @@ inline long failEach(const char *name, const std::function<Outcome()> &call, con
       if (!failed || numComplaints > 20)
         break;
     }
+    // Other threads may be about to free what they worked on.
+    for (int i = 0; i < 1000 && live - before > mayKeep; ++i)
+      ::usleep(1000);
     if (live - before > mayKeep)
       wrong(std::to_string(live - before) + " blocks are left");
   }
