@@ -180,7 +180,11 @@ def giants_of_their_type(bench):
             says = "a random f32[25000000000]" if "random" in given else given.split("/")[-1]
             judge(bench.run("zyx-run", source, given, f"--device={device}"), "refuse", f"{says}: ")
             judge(bench.run("zyx-run", source, given, f"--device={device}"), "refuse", ": needs 100000000000 bytes")
-    return 6
+    # A stream does not say how long it is.
+    if not bench.is_sanitized:
+        judge(bench.run("zyx-run", "-", "--random=1", stdin=b"//" + b"x" * 60_000_000, memory=60 << 20), "refuse",
+              "there is no memory for '-'")
+    return 7
 
 
 # .safetensors
