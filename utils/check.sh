@@ -25,7 +25,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 # Nor are the guards of its function-local statics seen by the thread sanitizer.
 # Of some of its locks it sees one half, the taking or the release: what it says of their order and of their misuse
 # is not true, and it takes those of many compilations for held ones, until it has no room.
-# A child of a fork may begin anew, as one of the tests does.
+# One test starts threads in a forked child, which the sanitizer forbids by default.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$zyx_root/test/tsan-llvm.supp:detect_deadlocks=0:report_mutex_bugs=0:die_after_fork=0}
 began=$SECONDS passed=0 failed=0
 failures=()

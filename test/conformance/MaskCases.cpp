@@ -100,9 +100,9 @@ static NodeId makeValues(Builder &b, DType dtype, const Shape &shape) {
   return b.input(makeTensor(dtype, shape, values));
 }
 
-/// What the unit of a 16-bit type is relative to: below the smallest normal number of f16 it does not shrink, however small
-/// a weight or the gradient of a score is.
-static NodeId heldSize(Builder &b, const Masked &m, NodeId size) {
+/// The size that the rounding of a weight, or of the gradient of a score, to the type of the inputs is relative to. The
+/// subnormal numbers of f16 are equally far from each other, so that it is at least the smallest normal number.
+static NodeId roundedSize(Builder &b, const Masked &m, NodeId size) {
   return m.dtype == DType::F16 ? b.add(size, b.like(size, 0x1p-14)) : size;
 }
 
@@ -166,12 +166,12 @@ static std::vector<NodeId> gradients(Builder &b, const Masked &m) {
   // also that of the results.
   const NodeId arriving = product(sizeOf(seed), transposed(sizeOf(v)));
   const NodeId ofRow = b.back(b.reduce(ReduceKind::Add, b.mul(sizeOf(seed), sizeOf(y)), {3}), 3, m.keys);
-  const NodeId scores = heldSize(b, m, b.mul(weights, b.add(arriving, ofRow))), held = heldSize(b, m, weights);
-  b.setSize(y, product(held, sizeOf(v)));
+  const NodeId scores = roundedSize(b, m, b.mul(weights, b.add(arriving, ofRow))), rounded = roundedSize(b, m, weights);
+  b.setSize(y, product(rounded, sizeOf(v)));
   const auto scaled = [&](NodeId x) { return b.mul(x, b.like(x, 0.25)); };
   b.setSize(results[1], scaled(product(scores, sizeOf(k))));
   b.setSize(results[2], scaled(product(transposed(scores), sizeOf(q))));
-  b.setSize(results[3], product(transposed(held), sizeOf(seed)));
+  b.setSize(results[3], product(transposed(rounded), sizeOf(seed)));
   return results;
 }
 
@@ -245,7 +245,7 @@ static void add(std::vector<Case> &cases, const std::string &name, const Masked 
                      const NodeId q = make(b, m, m.queries), k = make(b, m, m.keys), v = makeValues(b, m);
                      const auto [y, weights] = attend(b, m, q, k, v);
                      const DType wide = accumulatorType(m.dtype);
-                     b.setSize(y, b.matmul(heldSize(b, m, weights), b.unary(UnaryKind::Abs, b.cast(v, wide)), wide));
+                     b.setSize(y, b.matmul(roundedSize(b, m, weights), b.unary(UnaryKind::Abs, b.cast(v, wide)), wide));
                      return std::vector<NodeId>{y};
                    }});
   cases.back().tolerance = toleranceOf(m.dtype);

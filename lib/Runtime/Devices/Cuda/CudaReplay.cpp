@@ -62,7 +62,7 @@ public:
     ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] {
       std::unique_lock lock(mutex);
       if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
-        let();
+        setWord();
         wasLate = true;
       }
     }));
@@ -73,7 +73,7 @@ public:
     {
       std::lock_guard lock(mutex);
       if (word)
-        let();
+        setWord();
       hasOpened = true;
     }
     isOver.notify_all();
@@ -83,8 +83,8 @@ public:
   bool isLate() const { return wasLate; }
 
 private:
-  /// The card reads the word meanwhile.
-  void let() { std::atomic_ref(*word).store(1, std::memory_order_release); }
+  /// Atomically: the card reads the word meanwhile.
+  void setWord() { std::atomic_ref(*word).store(1, std::memory_order_release); }
 
   static constexpr const char *action = "hold the device's stream";
   Card &card;
