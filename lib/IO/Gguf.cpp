@@ -380,11 +380,11 @@ const GgufFile::Tensor *GgufFile::find(std::string_view name) const {
 Result<HostTensor> GgufFile::read(std::string_view name) const {
   const Tensor *tensor = find(name);
   if (const auto other = header.unsupported.find(std::string(name)); other != header.unsupported.end())
-    return Status::unsupported(file.path() + ": tensor '" + other->first + "' has the unsupported " + other->second);
+    return Status::unsupported(file->path() + ": tensor '" + other->first + "' has the unsupported " + other->second);
   if (!tensor)
-    return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
+    return Status::notFound(file->path() + ": no tensor '" + std::string(name) + "'");
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
-                       allocateBytes(tensor->size, file.path() + ": tensor '" + tensor->name + "'"));
+                       allocateBytes(tensor->size, file->path() + ": tensor '" + tensor->name + "'"));
   HostTensor result{tensor->stored, std::move(bytes)};
   ZYX_RETURN_IF_ERROR(readInto(*tensor, result.data));
   return result;

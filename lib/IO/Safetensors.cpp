@@ -326,14 +326,14 @@ const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const
 Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
   const Entry *entry = find(name);
   if (const auto other = others.find(std::string(name)); other != others.end())
-    return Status::unsupported(file.path() + ": tensor '" + other->first +
+    return Status::unsupported(file->path() + ": tensor '" + other->first +
                                "' has the unsupported dtype '" + other->second + "'");
   if (!entry)
-    return Status::notFound(file.path() + ": no tensor '" + std::string(name) + "'");
+    return Status::notFound(file->path() + ": no tensor '" + std::string(name) + "'");
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements,
-                       allocateBytes(entry->size, file.path() + ": tensor '" + entry->name + "'"));
+                       allocateBytes(entry->size, file->path() + ": tensor '" + entry->name + "'"));
   HostTensor tensor{entry->type, std::move(elements)};
-  ZYX_RETURN_IF_ERROR(file.read(entry->offset, tensor.data));
+  ZYX_RETURN_IF_ERROR(file->read(entry->offset, tensor.data));
   normalizeBools(tensor);
   return tensor;
 }
@@ -342,10 +342,10 @@ Result<HostTensor> SafetensorsFile::readRows(const Entry &entry, int64_t begin, 
   const auto rows = static_cast<uint64_t>(entry.type.shape.front());
   const uint64_t row = rows == 0 ? 0 : entry.size / rows;
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements, allocateBytes(row * static_cast<uint64_t>(end - begin),
-                                                                      file.path() + ": tensor '" + entry.name + "'"));
+                                                                      file->path() + ": tensor '" + entry.name + "'"));
   HostTensor tensor{entry.type, std::move(elements)};
   tensor.type.shape.front() = end - begin;
-  ZYX_RETURN_IF_ERROR(file.read(entry.offset + row * static_cast<uint64_t>(begin), tensor.data));
+  ZYX_RETURN_IF_ERROR(file->read(entry.offset + row * static_cast<uint64_t>(begin), tensor.data));
   normalizeBools(tensor);
   return tensor;
 }

@@ -6,6 +6,7 @@
 
 #include "zyx/Base/Float.h"
 #include "zyx/IO/Safetensors.h"
+#include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Jit.h"
 
 #include <algorithm>
@@ -324,13 +325,12 @@ NamedTensors zyx::nn::loadTensors(const std::string &path, Place where) {
 NamedTensors zyx::nn::mapTensors(const std::string &path, Place where) {
   NamedTensors tensors;
   for (const io::SafetensorsFile &file : openWhole(path, where)) {
-    const std::shared_ptr<const FileMapping> mapping = valueOrThrow(file.map(), where);
     for (const io::SafetensorsFile::Entry &entry : file.tensors()) {
       // Bools of a file may be bytes that are none.
       tensors[entry.name] =
           entry.type.dtype == DType::Bool
               ? Tensor::fromBytes(entry.type, valueOrThrow(file.read(entry.name), where).data, where)
-              : Tensor::borrow(entry.type, mapping->bytes().subspan(entry.offset, entry.size), mapping, where);
+              : fromFile(file.source(), entry.type, entry.offset, "tensor '" + entry.name + "'", where);
     }
   }
   return tensors;

@@ -445,6 +445,12 @@ Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> by
 }
 
 Result<Tensor> State::addFile(const std::string &path, uint64_t offset, TensorType type, const Place &where) {
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  return addFile(std::make_shared<const ReadOnlyFile>(std::move(file)), offset, std::move(type), "", where);
+}
+
+Result<Tensor> State::addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, TensorType type, std::string what,
+                              const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   std::shared_ptr<runtime::DiskPool> pool;
@@ -455,7 +461,8 @@ Result<Tensor> State::addFile(const std::string &path, uint64_t offset, TensorTy
     }
     pool = disk;
   }
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, runtime::mapFile(pool, path, offset, static_cast<uint64_t>(size)));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, runtime::mapFile(pool, std::move(file), offset, static_cast<uint64_t>(size),
+                                                                      std::move(what)));
   if (type.dtype == DType::Bool) {
     std::vector<std::byte> bytes(static_cast<size_t>(size));
     ZYX_RETURN_IF_ERROR(value->read(bytes));

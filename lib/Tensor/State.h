@@ -109,6 +109,9 @@ public:
                              const Place &where);
   /// A leaf with the bytes of a file, which stay there until a program reads them.
   Result<Tensor> addFile(const std::string &path, uint64_t offset, TensorType type, const Place &where);
+  /// The same of a file that is open; failures to read begin with `what`.
+  Result<Tensor> addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, TensorType type, std::string what,
+                         const Place &where);
   /// A leaf with the value of another tensor.
   Result<Tensor> detach(const Tensor &tensor, const Place &where);
   Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources,

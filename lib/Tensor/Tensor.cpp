@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Contexts, creation, and reading.
 //===----------------------------------------------------------------------===//
+#include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Tensor.h"
 
 #include "Detail.h"
@@ -122,6 +123,10 @@ Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::sh
 
 Tensor Tensor::fromFile(const std::string &path, DType dtype, Shape shape, uint64_t offset, Place where) {
   return valueOrThrow(State::current(where)->addFile(path, offset, {dtype, std::move(shape)}, where), where);
+}
+
+Tensor zyx::fromFile(std::shared_ptr<const ReadOnlyFile> file, TensorType type, uint64_t offset, std::string what, Place where) {
+  return valueOrThrow(State::current(where)->addFile(std::move(file), offset, std::move(type), std::move(what), where), where);
 }
 
 Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {

@@ -72,10 +72,12 @@ public:
   Result<HostTensor> read(std::string_view name) const;
   /// Reads one tensor to where it is needed; `into` has its size.
   Status readInto(const Tensor &tensor, std::span<std::byte> into) const {
-    return file.read(tensor.offset, into);
+    return file->read(tensor.offset, into);
   }
   /// The whole file, of which a tensor is subspan(offset, size).
-  Result<std::shared_ptr<const FileMapping>> map() const { return file.map(); }
+  Result<std::shared_ptr<const FileMapping>> map() const { return file->map(); }
+  /// What is read: the same file, whatever gets its name meanwhile.
+  const std::shared_ptr<const ReadOnlyFile> &source() const { return file; }
 
 private:
   struct Header {
@@ -86,8 +88,9 @@ private:
     std::map<std::string, std::string> unsupported;
   };
   friend class GgufHeaderReader;
-  GgufFile(ReadOnlyFile file, Header header) : file(std::move(file)), header(std::move(header)) {}
-  ReadOnlyFile file;
+  GgufFile(ReadOnlyFile file, Header header)
+      : file(std::make_shared<ReadOnlyFile>(std::move(file))), header(std::move(header)) {}
+  std::shared_ptr<const ReadOnlyFile> file;
   Header header;
 };
 

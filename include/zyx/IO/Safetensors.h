@@ -48,18 +48,20 @@ public:
   /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the
   /// file.
   Status readInto(const Entry &entry, std::span<std::byte> into) const {
-    return file.read(entry.offset, into);
+    return file->read(entry.offset, into);
   }
   /// The whole file, of which a tensor is subspan(offset, size).
-  Result<std::shared_ptr<const FileMapping>> map() const { return file.map(); }
+  Result<std::shared_ptr<const FileMapping>> map() const { return file->map(); }
+  /// What is read: the same file, whatever gets its name meanwhile.
+  const std::shared_ptr<const ReadOnlyFile> &source() const { return file; }
 
 private:
   SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries,
                   std::map<std::string, std::string> others,
                   std::map<std::string, std::string> notes)
-      : file(std::move(file)), entries(std::move(entries)), others(std::move(others)),
+      : file(std::make_shared<ReadOnlyFile>(std::move(file))), entries(std::move(entries)), others(std::move(others)),
         notes(std::move(notes)) {}
-  ReadOnlyFile file;
+  std::shared_ptr<const ReadOnlyFile> file;
   std::vector<Entry> entries;
   std::map<std::string, std::string> others, notes;
 };

@@ -92,7 +92,8 @@ private:
 /// Tensors of a safetensors file, of several that an index names ("model.safetensors.index.json"), or of a folder that
 /// has either; and to one file, one tensor after the other.
 NamedTensors loadTensors(const std::string &path, Place where = Place::current());
-/// The same, read page by page when they are used; the file is not changed while they live.
+/// The same, of which each stays in its file until a program needs it (Tensor::fromFile): a file that is shorter by then is an
+/// Error that names the tensor. The file should stay as it is.
 NamedTensors mapTensors(const std::string &path, Place where = Place::current());
 void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
 

@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_DISKPOOL_H
 #define ZYX_RUNTIME_DISKPOOL_H
 
+#include "zyx/Base/File.h"
 #include "zyx/Runtime/Buffer.h"
 
 #include <string>
@@ -25,7 +26,10 @@ public:
   /// Bytes [offset, offset + size) of a regular file, as they are: whoever needs bools of 0 and 1
   /// alone looks at them. They take nothing of the pool's limit. Fails where the file is shorter;
   /// where it gets shorter later, reading fails.
-  virtual Result<Allocation> map(const std::string &path, uint64_t offset, uint64_t size) = 0;
+  Result<Allocation> map(const std::string &path, uint64_t offset, uint64_t size);
+  /// The same of a file that is open, of which many ranges take one descriptor. Failures to read begin with `what`.
+  virtual Result<Allocation> map(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, uint64_t size,
+                                 std::string what) = 0;
   /// How many bytes were read from files so far.
   virtual uint64_t bytesRead() const = 0;
 };
@@ -33,6 +37,8 @@ public:
 /// `map` as a buffer.
 Result<std::shared_ptr<Buffer>> mapFile(std::shared_ptr<DiskPool> pool, const std::string &path,
                                         uint64_t offset, uint64_t size);
+Result<std::shared_ptr<Buffer>> mapFile(std::shared_ptr<DiskPool> pool, std::shared_ptr<const ReadOnlyFile> file,
+                                        uint64_t offset, uint64_t size, std::string what);
 
 } // namespace zyx::runtime
 

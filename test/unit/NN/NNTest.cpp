@@ -196,7 +196,7 @@ TEST_P(NNTest, MappedFilesAreReadWhereTheyLie) {
   EXPECT_THAT(floats(a * 2 + a), ElementsAre(3, 6));
   EXPECT_THAT(refusal([&] { nn::mapTensors(path.path); }), HasSubstr(path.path));
 
-  // Elements that are not aligned are copied; bytes of other sizes are refused.
+  // Elements that lie in memory: those that are not aligned are copied; bytes of other sizes are refused.
   const auto memory = std::make_shared<std::vector<std::byte>>(12, std::byte(0));
   const std::span<const std::byte> bytes(*memory);
   const Tensor aligned = Tensor::borrow({DType::F32, {2}}, bytes.first(8), memory);
@@ -208,6 +208,45 @@ TEST_P(NNTest, MappedFilesAreReadWhereTheyLie) {
   EXPECT_THAT(floats(copied), ElementsAre(0, 0));
   EXPECT_THAT(refusal([&] { Tensor::borrow({DType::F32, {2}}, bytes, memory); }),
               HasSubstr("a tensor of type f32[2] has 8 bytes, not 12"));
+}
+
+TEST_P(NNTest, MappedFilesThatGetShorterAreErrorsAndNoSignals) {
+  const TemporaryPath path("short.safetensors");
+  nn::saveTensors(path.path, {{"first", Tensor::ones({4})}, {"last", Tensor::ones({100'000})}});
+  const uint64_t before = Context::current().counters().valueBytes;
+  const NamedTensors mapped = nn::mapTensors(path.path);
+  // Nothing of it is in memory before a program needs it, and then that alone.
+  EXPECT_EQ(Context::current().counters().valueBytes, before);
+  const Tensor sum = mapped.at("last").sum();
+  EXPECT_THAT(floats(mapped.at("first") * 2), ElementsAre(2, 2, 2, 2));
+  EXPECT_LT(Context::current().counters().valueBytes, before + 1000);
+  std::filesystem::resize_file(path.path, 8192);
+  for (const auto &read : std::vector<std::function<void()>>{[&] { sum.realize(); }, [&] { mapped.at("last").bytes(); }}) {
+    const std::string reason = refusal(read);
+    EXPECT_THAT(reason, HasSubstr("tensor 'last'"));
+    EXPECT_THAT(reason, HasSubstr(path.path));
+    EXPECT_THAT(reason, HasSubstr("ends at byte 8192"));
+  }
+}
+
+/// Of a file there is one descriptor, however many tensors it has.
+TEST_P(NNTest, MappedFilesAreOpenOnce) {
+  const TemporaryPath path("many.safetensors");
+  NamedTensors given;
+  for (int i = 0; i < 50; ++i)
+    given[std::to_string(i)] = Tensor::full({3}, i);
+  nn::saveTensors(path.path, given);
+  const auto countOpen = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = countOpen();
+  NamedTensors mapped = nn::mapTensors(path.path);
+  EXPECT_EQ(countOpen(), before + 1);
+  // Another file of the name is not what was mapped.
+  nn::saveTensors(path.path, {{"0", Tensor::zeros({3})}});
+  EXPECT_THAT(floats(mapped.at("49")), ElementsAre(49, 49, 49));
+  mapped.clear();
+  EXPECT_EQ(countOpen(), before);
 }
 
 TEST_P(NNTest, SharedChildrenAreListedOnce) {

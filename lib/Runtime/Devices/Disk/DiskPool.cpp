@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/DiskPool.h"
 
-#include "zyx/Base/File.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -61,7 +59,9 @@ private:
 struct Piece {
   /// One of both.
   std::optional<OwnFile> own;
-  std::optional<ReadOnlyFile> mapped;
+  std::shared_ptr<const ReadOnlyFile> mapped;
+  /// What is in the mapped file, for messages; "" is the file itself.
+  std::string what;
   /// Where it begins in the mapped file.
   uint64_t begin = 0, size = 0;
 };
@@ -78,7 +78,8 @@ public:
   uint64_t bytesRead() const override { return readSoFar; }
 
   Result<Allocation> allocate(uint64_t size) override;
-  Result<Allocation> map(const std::string &path, uint64_t offset, uint64_t size) override;
+  Result<Allocation> map(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, uint64_t size,
+                         std::string what) override;
   Status deallocate(const Allocation &allocation) override;
   Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override;
   Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) override;
@@ -138,13 +139,16 @@ Result<Allocation> FilePool::allocate(uint64_t size) {
   return allocation;
 }
 
-Result<Allocation> FilePool::map(const std::string &path, uint64_t offset, uint64_t size) {
-  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
-  if (offset > file.size() || size > file.size() - offset)
-    return Status::invalidArgument(path + ": has " + std::to_string(file.size()) + " bytes, not " +
-                                   std::to_string(size) + " from byte " + std::to_string(offset));
+static std::string prefixOf(const std::string &what) { return what.empty() ? "" : what + ": "; }
+
+Result<Allocation> FilePool::map(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, uint64_t size,
+                                 std::string what) {
+  if (offset > file->size() || size > file->size() - offset)
+    return Status::invalidArgument(prefixOf(what) + file->path() + ": has " + std::to_string(file->size()) +
+                                   " bytes, not " + std::to_string(size) + " from byte " + std::to_string(offset));
   auto piece = std::make_shared<Piece>();
-  piece->mapped.emplace(std::move(file));
+  piece->mapped = std::move(file);
+  piece->what = std::move(what);
   piece->begin = offset;
   piece->size = size;
   std::lock_guard lock(mutex);
@@ -178,7 +182,10 @@ Result<std::shared_ptr<Piece>> FilePool::find(const Allocation &allocation, uint
 
 Status FilePool::read(const Piece &piece, uint64_t offset, std::span<std::byte> to) {
   readSoFar += to.size();
-  return piece.own ? piece.own->read(offset, to) : piece.mapped->read(piece.begin + offset, to);
+  if (piece.own)
+    return piece.own->read(offset, to);
+  Status status = piece.mapped->read(piece.begin + offset, to);
+  return status.isOk() || piece.what.empty() ? status : Status(status.code(), prefixOf(piece.what) + status.message());
 }
 
 Status FilePool::copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) {
@@ -222,10 +229,20 @@ Result<std::shared_ptr<DiskPool>> DiskPool::create(const std::string &folder, ui
       std::make_shared<FilePool>(std::move(place), limit ? limit : UINT64_MAX));
 }
 
-Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool,
-                                                 const std::string &path, uint64_t offset,
-                                                 uint64_t size) {
-  ZYX_ASSIGN_OR_RETURN(Allocation allocation, pool->map(path, offset, size));
+Result<Allocation> DiskPool::map(const std::string &path, uint64_t offset, uint64_t size) {
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  return map(std::make_shared<const ReadOnlyFile>(std::move(file)), offset, size, "");
+}
+
+Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool, const std::string &path,
+                                                 uint64_t offset, uint64_t size) {
+  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
+  return mapFile(std::move(pool), std::make_shared<const ReadOnlyFile>(std::move(file)), offset, size, "");
+}
+
+Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool, std::shared_ptr<const ReadOnlyFile> file,
+                                                 uint64_t offset, uint64_t size, std::string what) {
+  ZYX_ASSIGN_OR_RETURN(Allocation allocation, pool->map(std::move(file), offset, size, std::move(what)));
   try {
     return Buffer::adopt(pool, allocation);
   } catch (...) {
