@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "NormalizeViews.h"
+#include "FuseUnpacking.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
@@ -98,9 +99,13 @@ static Value push(OpBuilder &builder, Value value, SmallVector<Operation *> view
   return value;
 }
 
-static void pushReshape(ReshapeOp op) {
+bool zyx::search::canPushReshape(ReshapeOp op) {
   int opsLeft = maxPushedOps;
-  if (isUnitReshape(op) || !isMadeOfInputs(op, opsLeft) || opsLeft == maxPushedOps)
+  return !isUnitReshape(op) && isMadeOfInputs(op, opsLeft) && opsLeft != maxPushedOps;
+}
+
+static void pushReshape(ReshapeOp op) {
+  if (!zyx::search::canPushReshape(op))
     return;
   OpBuilder builder(op);
   op.replaceAllUsesWith(push(builder, op, {}));
@@ -443,6 +448,7 @@ void zyx::search::mergeReductions(Block &block) {
 
 void zyx::search::normalizeViews(Block &block) {
   eraseUnused(block);
+  fuseUnpacking(block);
   for (auto op : llvm::make_early_inc_range(block.getOps<CastOp>()))
     PartsCast(op).run();
   eraseUnused(block);

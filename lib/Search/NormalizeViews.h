@@ -5,6 +5,8 @@
 #ifndef ZYX_LIB_SEARCH_NORMALIZEVIEWS_H
 #define ZYX_LIB_SEARCH_NORMALIZEVIEWS_H
 
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace zyx::search {
@@ -14,6 +16,9 @@ llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
 
 /// Erases the graph ops of a block whose results nobody reads.
 void eraseUnused(mlir::Block &block);
+
+/// Whether the normal form has the reshape on the inputs of what it reads instead: few ops lie between.
+bool canPushReshape(graph::ir::ReshapeOp op);
 
 /// What -zyx-search-normalize-views does in a block of graph ops.
 void normalizeViews(mlir::Block &block);

@@ -19,6 +19,8 @@ def NormalizeViewsPass : Pass<"zyx-search-normalize-views", "::mlir::func::FuncO
     - Other reshapes of computed values move down, behind element-wise ops whose other operands are
       made of inputs: these ops can share the kernel of that value then.
     - A reduction of a reduction of the same kind becomes one, unless the inner one rounds to 16 bits.
+    - A reduction that reads each of many numbers once, which are unpacked from fewer bytes in dimensions of their own and
+      seen through a reshape, gets these dimensions (test/Search/fuse-unpacking.mlir).
     - A view of a splat becomes a splat, a reshape of a reshape one reshape, and a view that changes
       nothing disappears.
 
