@@ -8,6 +8,7 @@
 
 #include "zyx/NN/Attention.h"
 #include "zyx/NN/Convolution.h"
+#include "zyx/NN/Gguf.h"
 #include "zyx/NN/Layers.h"
 #include "zyx/NN/Module.h"
 #include "zyx/NN/Norms.h"

@@ -117,16 +117,16 @@ private:
   Status failure;
 };
 
-/// Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0: blocks of 32. Element 16a + 8b + c, where the high nibbles are
-/// the second half of a block.
+/// Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0: blocks of 32. Element 16a + b, where the high nibbles are the
+/// second half of a block; with fifth bits, of which a byte has eight, 16a + 8b + c.
 NodeId Dequantiser::smallBlock(BlockFormat format) {
   const NodeId scale = half(0);
   if (format == BlockFormat::Q8_0)
-    return product(scale, signedField(2, 32, {2, 2, 8}));
+    return product(scale, signedField(2, 32, {32}));
   const bool five = format == BlockFormat::Q5_0 || format == BlockFormat::Q5_1;
   const bool hasMinimum = format == BlockFormat::Q4_1 || format == BlockFormat::Q5_1;
   const int64_t bits = hasMinimum ? 4 : 2;
-  NodeId quant = unpack(field(five ? bits + 4 : bits, 16, {1, 2, 8}), {{1, 4}}, 15);
+  NodeId quant = unpack(five ? field(bits + 4, 16, {1, 2, 8}) : field(bits, 16, {1, 16}), {{1, 4}}, 15);
   if (five)
     quant = join(quant, unpack(field(bits, 4, {2, 2, 1}), {{3, 1}}, 1), 4);
   if (hasMinimum)
@@ -220,6 +220,11 @@ Shape spaceOf(BlockFormat format) {
   case BlockFormat::Q4_K:
   case BlockFormat::Q5_K:
     return {2, 2, 2, 32};
+  case BlockFormat::Q4_0:
+  case BlockFormat::Q4_1:
+    return {2, 16};
+  case BlockFormat::Q8_0:
+    return {32};
   default:
     return {2, 2, 8};
   }

@@ -6,6 +6,7 @@
 
 #include "zyx/Base/Float.h"
 #include "zyx/IO/Safetensors.h"
+#include "zyx/NN/Gguf.h"
 #include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Jit.h"
 
@@ -219,7 +220,10 @@ LoadReport Module::loadFrom(const std::map<std::string, Source> &given, const Lo
       values.emplace_back(parameter, makeBeside(parameter, [&] { return found->second->make(dtype); }));
     }
   for (auto &[parameter, value] : values)
-    parameter.reset(std::move(value), where);
+    if (options.assign && value.type() == parameter.type(where))
+      parameter.setLater(std::move(value), where);
+    else
+      parameter.reset(std::move(value), where);
   if (options.dtype)
     to(*options.dtype, where);
   return report;
@@ -230,9 +234,16 @@ LoadReport Module::load(const NamedTensors &given, const LoadOptions &options, P
   for (const auto &[name, tensor] : given) {
     if (!tensor.isDefined())
       throw Error(Status::invalidArgument("the module's state: '" + name + "' is no tensor"), where);
-    sources[name] = {tensor.type(), [&tensor, where](DType dtype) {
+    sources[name] = {tensor.type(), [&name, &tensor, &options, where](DType dtype) {
                        const Tensor value = tensor.dtype() == dtype ? tensor : tensor.cast(dtype, where);
-                       return copyTo(Context::current(where), value, where);
+                       if (!options.assign)
+                         return copyTo(Context::current(where), value, where);
+                       // A context has one record of options.
+                       if (&tensor.context(where).options() != &Context::current(where).options())
+                         throw Error(Status::invalidArgument("the module's state: '" + name + "' is of another context than "
+                                                             "the parameter that would become it; without assign it is copied"),
+                                     where);
+                       return value;
                      }};
   }
   return loadFrom(sources, options, where);
@@ -334,6 +345,21 @@ NamedTensors zyx::nn::mapTensors(const std::string &path, Place where) {
     }
   }
   return tensors;
+}
+
+NamedTensors zyx::nn::mapGguf(const io::GgufFile &file, Place where) {
+  if (!file.unsupported().empty())
+    throwIfError(file.read(file.unsupported().begin()->first).status(), where);
+  NamedTensors tensors;
+  for (const io::GgufFile::Tensor &entry : file.tensors()) {
+    const Tensor stored = fromFile(file.source(), entry.stored, entry.offset, "tensor '" + entry.name + "'", where);
+    tensors[entry.name] = entry.blocks() ? dequantise(stored, *entry.blocks(), entry.shape, where) : stored;
+  }
+  return tensors;
+}
+
+NamedTensors zyx::nn::mapGguf(const std::string &path, Place where) {
+  return mapGguf(valueOrThrow(io::GgufFile::open(path), where), where);
 }
 
 void zyx::nn::saveTensors(const std::string &path, const NamedTensors &tensors, Place where) {

@@ -51,6 +51,14 @@ ParameterScope::Entry *ParameterScope::findOrAdd(const Parameter &parameter, con
   const Tensor value = parameter.place->revised().get(where);
   if (State::handleOf(value)->state != state)
     return nullptr;
+  if (state->isMadeOfLess(value)) {
+    replace(parameter, value);
+    entries.back().isInlined = true;
+    assumptions.push_back([parameter, value] {
+      return State::handleOf(parameter.latest()) == State::handleOf(value);
+    });
+    return &entries.back();
+  }
   replace(parameter, valueOrThrow(state->addPlaceholder(value.type(), value, /*isPlaced=*/true), where));
   return &entries.back();
 }
@@ -83,6 +91,29 @@ bool ParameterScope::set(const Parameter &parameter, const Tensor &next, const P
 std::string State::describe(const Tensor &tensor) {
   std::lock_guard lock(mutex);
   return describe(nodeOf(tensor));
+}
+
+bool State::isMadeOfLess(const Tensor &tensor) {
+  std::lock_guard lock(mutex);
+  const NodeId node = nodeOf(tensor);
+  if (states[node].value || states[node].isConstant)
+    return false;
+  uint64_t bytes = 0;
+  std::unordered_set<NodeId> seen = {node};
+  std::vector<NodeId> work = {node};
+  while (!work.empty()) {
+    const NodeId id = work.back();
+    work.pop_back();
+    if (states[id].value)
+      bytes += static_cast<uint64_t>(*byteSize(graph.node(id).type));
+    else if (graph.node(id).op == Op::Parameter)
+      return false;
+    else
+      for (NodeId operand : graph.node(id).operands)
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  return bytes != 0 && bytes < static_cast<uint64_t>(*byteSize(tensor.type()));
 }
 
 bool State::isOpen(const Tensor &tensor) {

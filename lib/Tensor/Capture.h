@@ -56,6 +56,9 @@ public:
     /// What it is at the beginning, and now.
     Tensor first, now;
     bool isSet = false;
+    /// It is the tensor itself that was there, and no argument: what that is made of takes fewer bytes than its value
+    /// would.
+    bool isInlined = false;
   };
   /// A seed that a generator makes anew for each call.
   struct Seed {

@@ -112,7 +112,7 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
   }
   for (bool isSet : {true, false})
     for (const ParameterScope::Entry &entry : scope.parameters.entries) {
-      if (entry.isSet != isSet)
+      if (entry.isSet != isSet || (entry.isInlined && !isSet))
         continue;
       placeholders.push_back(entry.first);
       captured.parameters.push_back({entry.parameter, entry.first.type(), entry.first.device()});

@@ -9,6 +9,7 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/ProcessMutex.h"
+#include "zyx/Graph/Dequantise.h"
 #include "zyx/Graph/Gradient.h"
 #include "zyx/Runtime/MemoryPool.h"
 
@@ -470,6 +471,32 @@ Result<Tensor> State::addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t
   }
   std::lock_guard lock(mutex);
   return addLeaf(std::move(type), std::move(value), currentDevice(), where, onDisk);
+}
+
+Result<Tensor> State::dequantise(const Tensor &blocks, BlockFormat format, const Shape &shape, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
+  std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkMine({&blocks, 1}));
+  // Its nodes are those of a graph of its own, so that all of them get the caller's location.
+  graph::Graph own;
+  ZYX_ASSIGN_OR_RETURN(const NodeId parameter, own.parameter("blocks", blocks.type()));
+  ZYX_ASSIGN_OR_RETURN(const NodeId result, graph::dequantise(own, parameter, format, shape));
+  std::vector<NodeId> numbers(own.size());
+  for (NodeId id = 0; id < own.size(); ++id) {
+    const graph::Node &node = own.node(id);
+    std::vector<NodeId> operands;
+    for (NodeId operand : node.operands)
+      operands.push_back(numbers[operand]);
+    if (id == parameter) {
+      numbers[id] = nodeOf(blocks);
+      continue;
+    }
+    ZYX_ASSIGN_OR_RETURN(numbers[id], graph.add(node.op, operands, node.attributes, node.type,
+                                                {where.file_name(), where.line(), where.column()}));
+  }
+  growStates();
+  remember(numbers[result]);
+  return makeTensor(numbers[result]);
 }
 
 Result<Tensor> State::addLeaf(TensorType type, std::shared_ptr<Buffer> value, uint16_t device, const Place &where,

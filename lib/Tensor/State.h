@@ -7,6 +7,7 @@
 #ifndef ZYX_LIB_TENSOR_STATE_H
 #define ZYX_LIB_TENSOR_STATE_H
 
+#include "zyx/Base/BlockFormat.h"
 #include "zyx/Base/Config.h"
 #include "zyx/Base/Forked.h"
 #include "zyx/Base/Hash.h"
@@ -112,6 +113,8 @@ public:
   /// The same of a file that is open; failures to read begin with `what`.
   Result<Tensor> addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, TensorType type, std::string what,
                          const Place &where);
+  /// The f32 elements of quantised blocks.
+  Result<Tensor> dequantise(const Tensor &blocks, BlockFormat format, const Shape &shape, const Place &where);
   /// A leaf with the value of another tensor.
   Result<Tensor> detach(const Tensor &tensor, const Place &where);
   Result<std::vector<Tensor>> gradient(const Tensor &target, std::span<const Tensor> sources,
@@ -134,6 +137,8 @@ public:
   std::string describe(const Tensor &tensor);
   /// Whether it depends on arguments that have no values.
   bool isOpen(const Tensor &tensor);
+  /// Whether it has no value, and takes fewer bytes as what it is made of, as unpacked weights do.
+  bool isMadeOfLess(const Tensor &tensor);
   Result<Tensor> transfer(const Tensor &tensor, const std::string &device, const Place &where);
   /// Operands of a function lie on one device afterwards: where they do not, the others are moved to that
   /// of the first one, or refused.

@@ -129,6 +129,12 @@ Tensor zyx::fromFile(std::shared_ptr<const ReadOnlyFile> file, TensorType type, 
   return valueOrThrow(State::current(where)->addFile(std::move(file), offset, std::move(type), std::move(what), where), where);
 }
 
+Tensor zyx::dequantise(const Tensor &blocks, BlockFormat format, Shape shape, Place where) {
+  if (!blocks.isDefined())
+    refuse("dequantise: there is no tensor in this place", where);
+  return valueOrThrow(stateOf(blocks).dequantise(blocks, format, shape, where), where);
+}
+
 Tensor Tensor::full(Shape shape, double value, DType dtype, Place where) {
   if (!isRepresentable(value, dtype))
     refuse("full: no " + std::string(zyx::toString(dtype)) + " is " + std::to_string(value), where);

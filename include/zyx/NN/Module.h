@@ -20,6 +20,10 @@ struct LoadOptions {
   std::function<std::string(const std::string &name)> rename = {};
   /// Floats that are loaded, and all parameters and buffers of floats, become of this dtype. Else both have one.
   std::optional<DType> dtype = std::nullopt;
+  /// Of tensors that are given, whether parameters become these themselves, wherever they lie, instead of copies of their
+  /// elements: what is mapped stays in its file until it is needed, and what is quantised stays so. Where that changes the
+  /// dtype of a parameter, its value is computed. Refused where a tensor is of another context.
+  bool assign = false;
 };
 /// What a load that is not strict found, by the module's names.
 struct LoadReport {

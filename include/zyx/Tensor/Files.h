@@ -6,6 +6,7 @@
 #ifndef ZYX_TENSOR_FILES_H
 #define ZYX_TENSOR_FILES_H
 
+#include "zyx/Base/BlockFormat.h"
 #include "zyx/Base/File.h"
 #include "zyx/Tensor/Tensor.h"
 
@@ -16,6 +17,12 @@ namespace zyx {
 /// with it, and go on with the path.
 Tensor fromFile(std::shared_ptr<const ReadOnlyFile> file, TensorType type, uint64_t offset, std::string what,
                 Place where = Place::current());
+
+/// The f32 elements of `shape` that quantised blocks stand for, row-major, by the definition of the format to the last
+/// bit. `blocks` is u8 of any shape whose elements are the bytes of the blocks. Lazy, as any function: a product with one
+/// row reads the blocks themselves. Throws where the number of bytes is another one, and where rows are no whole number of
+/// blocks.
+Tensor dequantise(const Tensor &blocks, BlockFormat format, Shape shape, Place where = Place::current());
 
 } // namespace zyx
 
