@@ -168,6 +168,21 @@ Status get(ByteReader &from, BufferRef &ref) {
   return Status::ok();
 }
 
+void put(ByteWriter &to, const InitStep &step) {
+  to.u32(step.numCommands);
+  to.u64(step.keptSize);
+  to.u64(step.identity.high);
+  to.u64(step.identity.low);
+}
+
+Status get(ByteReader &from, InitStep &step) {
+  step.numCommands = from.u32("commands of a step");
+  step.keptSize = from.u64("kept size of a step");
+  step.identity.high = from.u64("identity of a step");
+  step.identity.low = from.u64("identity of a step");
+  return Status::ok();
+}
+
 void put(ByteWriter &to, const Command &command);
 Status get(ByteReader &from, Command &command);
 
@@ -327,6 +342,7 @@ Status getContents(ByteReader &from, Artifact &artifact) {
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 56));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 23));
   artifact.numInitCommands = from.u32("commands of the init");
+  ZYX_RETURN_IF_ERROR(getAll(from, artifact.initSteps, "steps of the init", 28));
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
     return Status::dataCorruption(std::to_string(from.remaining()) + " bytes follow the contents");
@@ -401,6 +417,7 @@ std::vector<std::byte> Artifact::serialize() const {
   putAll(contents, kernels);
   putAll(contents, commands);
   contents.u32(numInitCommands);
+  putAll(contents, initSteps);
 
   ByteWriter checked;
   checked.string(ZYX_VERSION);

@@ -29,6 +29,7 @@ public:
     for (const Argument &argument : artifact.outputs)
       if (argument.isWeight)
         return bad("output '" + argument.name + "'", "is a weight");
+    ZYX_RETURN_IF_ERROR(initSteps());
     for (size_t i = 0; i < artifact.buffers.size(); ++i)
       ZYX_RETURN_IF_ERROR(buffer("buffer " + number(i), artifact.buffers[i]));
     for (size_t i = 0; i < artifact.kernels.size(); ++i) {
@@ -92,6 +93,44 @@ private:
     return Status::ok();
   }
 
+  /// Which say where each command and each kept byte belongs.
+  Status initSteps() {
+    if (artifact.numInitCommands > artifact.commands.size())
+      return bad("the init", "has " + number(artifact.numInitCommands) + " of " + number(artifact.commands.size()) +
+                                 " commands");
+    if (artifact.initSteps.empty())
+      return Status::ok();
+    uint64_t commands = 0, bytes = 0;
+    for (size_t i = 0; i < artifact.initSteps.size(); ++i) {
+      const InitStep &step = artifact.initSteps[i];
+      const std::string where = "step " + number(i) + " of the init";
+      if (step.numCommands == 0)
+        return bad(where, "has no command");
+      if (step.keptSize > artifact.keptSize - bytes)
+        return bad(where, "keeps " + number(step.keptSize) + " of the " + number(artifact.keptSize - bytes) +
+                              " bytes behind the steps before");
+      commands += step.numCommands;
+      bytes += step.keptSize;
+      if (bytes % alignment != 0 && bytes != artifact.keptSize)
+        return bad(where, "ends its kept bytes at the unaligned byte " + number(bytes));
+      ends.push_back({commands, bytes});
+    }
+    if (commands != artifact.numInitCommands || bytes != artifact.keptSize)
+      return bad("the steps of the init", "have " + number(commands) + " of " + number(artifact.numInitCommands) +
+                                              " commands and " + number(bytes) + " of " + number(artifact.keptSize) +
+                                              " kept bytes");
+    return Status::ok();
+  }
+
+  /// A part of what is kept is one step's.
+  Status keptBuffer(const std::string &where, const Buffer &buffer) const {
+    ZYX_RETURN_IF_ERROR(rangeBuffer(where, buffer, artifact.keptSize));
+    for (const auto &[commands, bytes] : ends)
+      if (buffer.position < bytes && buffer.size > bytes - buffer.position)
+        return bad(where, "is kept by two steps of the init");
+    return Status::ok();
+  }
+
   Status buffer(const std::string &where, const Buffer &buffer) const {
     switch (buffer.kind) {
     case BufferKind::Input:
@@ -101,7 +140,7 @@ private:
     case BufferKind::Arena:
       return rangeBuffer(where, buffer, artifact.arenaSize);
     case BufferKind::Kept:
-      return rangeBuffer(where, buffer, artifact.keptSize);
+      return keptBuffer(where, buffer);
     case BufferKind::Constant:
       break;
     }
@@ -119,6 +158,10 @@ private:
                             " of buffer " + number(ref.buffer) + ", which has " +
                             number(available));
     const Buffer &buffer = artifact.buffers[ref.buffer];
+    if (isInit && !ends.empty() && buffer.kind == BufferKind::Kept && buffer.size != 0 &&
+        (buffer.position < firstByte || buffer.position >= ends[step].second))
+      return bad(where, "is of step " + number(step) + " of the init, and uses buffer " + number(ref.buffer) +
+                            ", which another step keeps");
     if (isInit && (buffer.kind == BufferKind::Output ||
                    (buffer.kind == BufferKind::Input && !artifact.inputs[buffer.position].isWeight)))
       return bad(where, "is of the init, and uses buffer " + number(ref.buffer) +
@@ -126,9 +169,21 @@ private:
     return Status::ok();
   }
 
-  Status writable(const std::string &where, const BufferRef &ref, uint64_t size) const {
+  Status readable(const std::string &where, const BufferRef &ref, uint64_t size) const {
     ZYX_RETURN_IF_ERROR(range(where, ref, size));
     const BufferKind kind = artifact.buffers[ref.buffer].kind;
+    // Else the step's identity would say too little.
+    if (isInit && !ends.empty() && (kind == BufferKind::Arena || kind == BufferKind::Kept) && !made.contains(ref.buffer))
+      return bad(where, "is of step " + number(step) + " of the init, and reads buffer " + number(ref.buffer) +
+                            ", which no command of the step has written before");
+    return Status::ok();
+  }
+
+  Status writable(const std::string &where, const BufferRef &ref, uint64_t size) {
+    ZYX_RETURN_IF_ERROR(range(where, ref, size));
+    const BufferKind kind = artifact.buffers[ref.buffer].kind;
+    if (isInit)
+      made.insert(ref.buffer);
     if (kind == BufferKind::Input || kind == BufferKind::Constant)
       return bad(where, "writes buffer " + number(ref.buffer) + ", which is only read");
     if (kind == BufferKind::Kept && !isInit)
@@ -136,7 +191,7 @@ private:
     return Status::ok();
   }
 
-  Status check(const std::string &where, const Launch &launch) const {
+  Status check(const std::string &where, const Launch &launch) {
     if (launch.kernel >= artifact.kernels.size())
       return bad(where, "names kernel " + number(launch.kernel) + " of " +
                             number(artifact.kernels.size()));
@@ -148,26 +203,26 @@ private:
                             number(kernel.numScalars));
     const size_t numRead = kernel.numBuffers - kernel.numWritten;
     for (size_t i = 0; i < launch.buffers.size(); ++i)
-      ZYX_RETURN_IF_ERROR(i < numRead ? range(where, launch.buffers[i], 0)
+      ZYX_RETURN_IF_ERROR(i < numRead ? readable(where, launch.buffers[i], 0)
                                       : writable(where, launch.buffers[i], 0));
     if (!numElements(Shape(launch.grid.begin(), launch.grid.end())))
       return bad(where, "has an impossible grid");
     return Status::ok();
   }
 
-  Status check(const std::string &where, const Copy &copy) const {
-    ZYX_RETURN_IF_ERROR(range(where, copy.source, copy.size));
+  Status check(const std::string &where, const Copy &copy) {
+    ZYX_RETURN_IF_ERROR(readable(where, copy.source, copy.size));
     return writable(where, copy.destination, copy.size);
   }
 
-  Status check(const std::string &where, const Fill &fill) const {
+  Status check(const std::string &where, const Fill &fill) {
     const unsigned size = fill.patternSize;
     if ((size != 1 && size != 2 && size != 4 && size != 8) || fill.size % size != 0)
       return bad(where, "fills " + number(fill.size) + " bytes with a pattern of " + number(size));
     return writable(where, fill.destination, fill.size);
   }
 
-  Status check(const std::string &where, const Loop &loop) const {
+  Status check(const std::string &where, const Loop &loop) {
     if (loop.trips < 0)
       return bad(where, "runs its body " + std::to_string(loop.trips) + " times");
     if (loop.bodies.size() > maxLoopBodies)
@@ -178,7 +233,7 @@ private:
     if (!loop.bodies.empty() && size != loop.body)
       return bad(where, "has " + number(loop.body) + " commands, and its bodies " + number(size));
     if (loop.count)
-      ZYX_RETURN_IF_ERROR(range(where, *loop.count, sizeof(int64_t)));
+      ZYX_RETURN_IF_ERROR(readable(where, *loop.count, sizeof(int64_t)));
     if (loop.index)
       ZYX_RETURN_IF_ERROR(writable(where, *loop.index, sizeof(int64_t)));
     return Status::ok();
@@ -186,9 +241,6 @@ private:
 
   /// Walks the commands with the loops around each.
   Status commands() {
-    if (artifact.numInitCommands > artifact.commands.size())
-      return bad("the init", "has " + number(artifact.numInitCommands) + " of " +
-                                 number(artifact.commands.size()) + " commands");
     const size_t none = artifact.commands.size();
     /// The loops that are open: where their bodies end, and which of these command i stands in.
     struct Open {
@@ -211,6 +263,12 @@ private:
       isInit = i < artifact.numInitCommands;
       if (i == artifact.numInitCommands && !open.empty())
         return bad(where, "is in a loop of which a part is of the init");
+      if (isInit && !ends.empty() && i == ends[step].first) {
+        if (!open.empty())
+          return bad(where, "is in a loop of which a part is of another step of the init");
+        firstByte = ends[step++].second;
+        made.clear();
+      }
       scopes.push_back(open.empty() ? 0 : open.back().scope);
       for (uint32_t earlier : command.wait) {
         if (earlier >= i)
@@ -239,6 +297,12 @@ private:
   const Artifact &artifact;
   /// Whether the command that is checked is of the init.
   bool isInit = false;
+  /// Behind the steps of the init: their commands and kept bytes, those before included.
+  std::vector<std::pair<uint64_t, uint64_t>> ends;
+  /// Of the command that is checked: its step, where the kept bytes of that begin, and what the step wrote before.
+  size_t step = 0;
+  uint64_t firstByte = 0;
+  std::set<uint32_t> made;
 };
 
 } // namespace

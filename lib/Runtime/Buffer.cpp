@@ -7,6 +7,7 @@
 #include "zyx/Base/Exceptions.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -30,7 +31,15 @@ std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
   return std::shared_ptr<Buffer>(new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
 }
 
+uint64_t Buffer::nextNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
 Buffer::~Buffer() {
+  for (const std::weak_ptr<Dependent> &weak : dependents)
+    if (const std::shared_ptr<Dependent> dependent = weak.lock())
+      dependent->sourceIsGone();
   if (!pool || isTakenBack)
     return;
   [[maybe_unused]] Status status = pool->deallocate(memory);
@@ -44,6 +53,11 @@ bool Buffer::isUsableIn(const MemoryPool &other) const {
 bool Buffer::isReady() const {
   std::lock_guard lock(mutex);
   return lastWrite.isReached();
+}
+
+bool Buffer::hasFailed() const {
+  std::lock_guard lock(mutex);
+  return lastWrite.isDecided() && !lastWrite.isReached();
 }
 
 void Buffer::beforeRead(std::vector<Point> &points) const {
@@ -63,9 +77,7 @@ void Buffer::beforeWrite(std::vector<Point> &points) const {
 
 static bool isSame(const Point &a, const Point &b) { return a.timeline == b.timeline && a.value == b.value; }
 
-void Buffer::makeRoom() const {
-  // Of an init and a run.
-  constexpr size_t notes = 2;
+void Buffer::makeRoom(size_t notes) const {
   std::lock_guard lock(mutex);
   std::erase_if(reads, [](const Point &read) { return read.isDecided(); });
   for (std::vector<Point> *points : {&reads, &before})
@@ -136,6 +148,17 @@ std::shared_ptr<Buffer> Buffer::takeBack() {
 uint64_t Buffer::writes() const {
   std::lock_guard lock(mutex);
   return numWrites;
+}
+
+void Buffer::countWrite() {
+  std::lock_guard lock(mutex);
+  ++numWrites;
+}
+
+void Buffer::addDependent(std::weak_ptr<Dependent> dependent) const {
+  std::lock_guard lock(mutex);
+  std::erase_if(dependents, [](const std::weak_ptr<Dependent> &one) { return one.expired(); });
+  dependents.push_back(std::move(dependent));
 }
 
 Status Buffer::wait(bool toWrite) const {

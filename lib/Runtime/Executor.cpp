@@ -52,7 +52,45 @@ Executor::Executor(std::shared_ptr<Device> ofDevice, std::shared_ptr<Program> of
                    std::vector<artifact::Donation> ofCaller, std::shared_ptr<Arena> ofAll)
     : device(std::move(ofDevice)), program(std::move(ofProgram)), donations(std::move(ofCaller)),
       shared(artifact().arenaSize != 0 ? std::move(ofAll) : nullptr), inputs(artifact().inputs.size()),
-      outputs(artifact().outputs.size()), weightWrites(inputs.size()), replay(program->record()) {}
+      outputs(artifact().outputs.size()), replay(program->record()) {
+  findInitSteps();
+}
+
+void Executor::findInitSteps() {
+  const Artifact &of = artifact();
+  uint64_t begin = 0;
+  size_t from = 0;
+  std::vector<size_t> ends = artifact::endsOfInitSteps(of);
+  // What nobody makes has memory, too.
+  if (ends.empty() && of.keptSize != 0)
+    ends.push_back(0);
+  for (size_t end : ends) {
+    InitStep &step = initSteps.emplace_back();
+    step.part = {std::exchange(from, end), end};
+    step.size = of.keptSize;
+    if (!of.initSteps.empty()) {
+      step.identity = of.initSteps[initSteps.size() - 1].identity;
+      step.size = of.initSteps[initSteps.size() - 1].keptSize;
+    }
+    for (size_t i = step.part.from; i < end; ++i) {
+      step.numLaunches += std::holds_alternative<artifact::Launch>(of.commands[i].action);
+      artifact::forEachRef(of.commands[i], [&](const artifact::BufferRef &ref) {
+        const artifact::Buffer &buffer = of.buffers[ref.buffer];
+        const auto input = static_cast<uint32_t>(buffer.position);
+        if (buffer.kind == BufferKind::Input && std::ranges::find(step.weights, input) == step.weights.end())
+          step.weights.push_back(input);
+      });
+    }
+    for (uint32_t i = 0; i < of.buffers.size(); ++i)
+      if (const artifact::Buffer &buffer = of.buffers[i];
+          buffer.kind == BufferKind::Kept && buffer.position >= begin &&
+          (buffer.position - begin < step.size || initSteps.size() == ends.size()))
+        step.buffers.emplace_back(i, buffer.position - begin);
+    begin += step.size;
+    step.numbers.resize(step.weights.size());
+    step.writes.resize(step.weights.size());
+  }
+}
 
 /// What does not come of the arena is bound afterwards; of an own arena that, too.
 Status Executor::takeMemory() {
@@ -60,15 +98,10 @@ Status Executor::takeMemory() {
                                                     : Buffer::allocate(device->pool(), artifact().arenaSize);
   if (!itsArena)
     return itsArena.status().withDevice(device->name());
-  Result<std::shared_ptr<Buffer>> itsKept = Buffer::allocate(device->pool(), artifact().keptSize);
-  if (!itsKept)
-    return itsKept.status().withDevice(device->name());
   arena = std::move(*itsArena);
-  kept = std::move(*itsKept);
   if (arena)
     bindAll(BufferKind::Arena, arena->handle());
   bindAll(BufferKind::Constant, program->constants().handle());
-  bindAll(BufferKind::Kept, kept->handle());
   return Status::ok();
 }
 
@@ -99,10 +132,52 @@ Status Executor::takeArena() {
   return Status::ok();
 }
 
+/// Of what a step makes: has it for a run, and the replay's slots of it.
+Status Executor::takeKept(InitStep &step) {
+  bool isOther = !step.kept;
+  for (size_t i = 0; i < step.weights.size(); ++i)
+    isOther |= std::exchange(step.numbers[i], inputs[step.weights[i]].buffer->number()) !=
+               inputs[step.weights[i]].buffer->number();
+  if (isOther) {
+    step.kept = nullptr;
+    std::vector<std::shared_ptr<Buffer>> weights;
+    for (uint32_t weight : step.weights)
+      weights.push_back(inputs[weight].buffer);
+    Result<std::shared_ptr<Kept>> found = step.identity
+                                              ? device->kept().find(*step.identity, weights, device->pool(), step.size)
+                                              : KeptStore::make(weights, device->pool(), step.size);
+    if (!found)
+      return found.status().withDevice(device->name());
+    step.kept = std::move(*found);
+  }
+  step.memory = step.kept->memory();
+  ZYX_ASSERT(step.memory, "the weights are there");
+  if (step.lastMemory != step.memory.get())
+    isApart = false;
+  step.lastMemory = step.memory.get();
+  if (step.handle == step.memory->handle())
+    return Status::ok();
+  // An earlier run in flight reads the slots.
+  finishAll();
+  step.handle = step.memory->handle();
+  for (const auto &[buffer, offset] : step.buffers)
+    replay->bind(buffer, step.handle + offset);
+  return Status::ok();
+}
+
 /// What is in flight holds it by itself.
-void Executor::leaveArena() {
+void Executor::leaveMemory() {
   if (shared)
     arena = nullptr;
+  for (InitStep &step : initSteps)
+    step.memory = nullptr;
+}
+
+void Executor::forEachKept(const std::function<void(const Buffer &)> &visit) const {
+  for (const InitStep &step : initSteps)
+    if (step.kept)
+      if (const std::shared_ptr<Buffer> memory = step.kept->memory())
+        visit(*memory);
 }
 
 /// Whoever waits for a point learns of its failure; here it only matters that it is over.
@@ -178,10 +253,14 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
   for (uint32_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].kind == kind && buffers[i].position == index)
       replay->bind(i, buffer->handle());
-  (isInput ? inputs : outputs)[index] = {std::move(buffer), owned};
+  // Who has lent the memory may have changed it.
+  if (target->isWeight && !buffer->ownsMemory())
+    buffer->countWrite();
+  Slot &slot = (isInput ? inputs : outputs)[index];
+  slot.buffer = std::move(buffer);
+  slot.owned = owned;
+  slot.others.reset();
   isApart = false;
-  if (target->isWeight)
-    isInitialised = false;
   return Status::ok();
 }
 
@@ -217,6 +296,8 @@ Status Executor::checkApart() {
       bound.push_back(slot.buffer.get());
   if (shared)
     bound.push_back(arena.get());
+  for (const InitStep &step : initSteps)
+    bound.push_back(step.memory.get());
   std::sort(bound.begin(), bound.end(), std::less<>());
   bound.erase(std::unique(bound.begin(), bound.end()), bound.end());
   isApart = true;
@@ -291,12 +372,17 @@ Status Executor::readOutput(size_t index, uint64_t offset, std::span<std::byte> 
 }
 
 void Executor::release(bool keepWeights) {
-  std::fill(outputs.begin(), outputs.end(), Slot());
+  for (Slot &slot : outputs)
+    slot.buffer = nullptr;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (artifact().inputs[i].isWeight && keepWeights)
+    const bool isKept = keepWeights && artifact().inputs[i].isWeight;
+    if (isKept && inputs[i].owned)
       continue;
-    inputs[i] = {};
-    isInitialised &= !artifact().inputs[i].isWeight;
+    if (!isKept)
+      inputs[i].others.reset();
+    else if (inputs[i].buffer)
+      inputs[i].others = inputs[i].buffer;
+    inputs[i].buffer = nullptr;
   }
   bound.clear();
   isApart = false;
@@ -304,22 +390,28 @@ void Executor::release(bool keepWeights) {
 
 void Executor::trim() {
   finishAll();
-  arena = kept = nullptr;
+  arena = nullptr;
+  for (InitStep &step : initSteps)
+    step.kept = nullptr;
   bound.clear();
   isApart = false;
-  isInitialised = false;
 }
 
 /// Everything is bound afterwards, or nothing has changed.
 Status Executor::prepare() {
-  if (!kept) {
+  if (!arena && !shared) {
     finishAll();
     ZYX_RETURN_IF_ERROR(takeMemory());
   }
   ZYX_RETURN_IF_ERROR(takeArena());
-  for (size_t i = 0; i < inputs.size(); ++i)
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].buffer)
+      inputs[i].buffer = inputs[i].others.lock();
     if (!inputs[i].buffer)
       return Status::invalidArgument(describe(true, artifact().inputs[i]) + " is not set");
+  }
+  for (InitStep &step : initSteps)
+    ZYX_RETURN_IF_ERROR(takeKept(step));
   if (std::all_of(outputs.begin(), outputs.end(), [](const Slot &slot) { return slot.buffer; }))
     return checkApart();
   std::vector<std::shared_ptr<Buffer>> made(outputs.size());
@@ -351,40 +443,52 @@ private:
   const std::vector<const Buffer *> &buffers;
 };
 
-/// Whether the next run must make what is kept. An init in flight is one that happens: who relies on it
-/// waits for it. While buffers are held, because a write that is counted comes with a point to wait for.
-bool Executor::needsInit() {
-  if (artifact().numInitCommands == 0)
-    return false;
-  if (init.isDecided() && !init.isReached())
-    isInitialised = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!artifact().inputs[i].isWeight)
-      continue;
-    const uint64_t writes = inputs[i].buffer->writes();
-    if (std::exchange(weightWrites[i], writes) != writes)
-      isInitialised = false;
+/// Finds the steps of the init that the next run must make, and counts them. One that is in flight, of this run's executor or
+/// another one, is one that happens: who relies on it waits for it. While buffers are held, because a write that is
+/// counted comes with a point to wait for.
+size_t Executor::findStale() {
+  size_t numStale = 0;
+  for (InitStep &step : initSteps) {
+    for (size_t i = 0; i < step.weights.size(); ++i)
+      step.writes[i] = inputs[step.weights[i]].buffer->writes();
+    step.isStale = !step.kept->isMadeOf(*step.memory, step.writes);
+    numStale += step.isStale;
   }
-  return !isInitialised;
+  return numStale;
+}
+
+void Executor::noteInit(InitStep &step, const Point &made) {
+  step.kept->noteMade(step.writes);
+  step.memory->noteWrite(made);
+  for (uint32_t weight : step.weights)
+    inputs[weight].buffer->noteRead(made);
+  numInitLaunches += step.numLaunches;
 }
 
 /// What a run is behind. It does not wait for itself where it writes what it reads, so that it is noted later; that
 /// needs no memory any more.
-void Executor::findOrder(std::vector<Point> &wait, std::vector<Point> &after) const {
+void Executor::findOrder(std::vector<Point> &wait, std::vector<Point> &after, size_t numStale) const {
   for (const Slot &slot : inputs)
     slot.buffer->beforeRead(wait);
   for (const Slot &slot : outputs)
     slot.buffer->beforeWrite(after);
   if (shared)
     arena->beforeWrite(after);
+  for (const InitStep &step : initSteps) {
+    if (!step.isStale)
+      step.memory->beforeRead(wait);
+    step.memory->makeRoom();
+  }
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
-      slot.buffer->makeRoom();
+      slot.buffer->makeRoom(1 + numStale);
 }
 
 void Executor::note(const Point &run) {
   for (const Slot &slot : inputs)
     slot.buffer->noteRead(run);
+  for (const InitStep &step : initSteps)
+    step.memory->noteRead(run);
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteTaking(run); });
   // Of those once more, which changes nothing.
   for (const Slot &slot : outputs)
@@ -393,12 +497,12 @@ void Executor::note(const Point &run) {
     arena->noteWrite(run);
 }
 
-/// A shared arena is left at the end of each call, however that ends.
-class Executor::ArenaUse {
+/// A shared arena, and what is kept, is left at the end of each call, however that ends.
+class Executor::MemoryUse {
 public:
-  explicit ArenaUse(Executor &of) : executor(of) {}
-  ~ArenaUse() { executor.leaveArena(); }
-  ArenaUse(const ArenaUse &) = delete;
+  explicit MemoryUse(Executor &of) : executor(of) {}
+  ~MemoryUse() { executor.leaveMemory(); }
+  MemoryUse(const MemoryUse &) = delete;
 
 private:
   Executor &executor;
@@ -416,40 +520,61 @@ Status Executor::runNow(const std::function<Status(Part)> &runPart) {
   ZYX_DEBUG(Runtime, "run '" + artifact().entry + "' on " + device->name());
   const Use use(*this);
   ZYX_RETURN_IF_ERROR(use.status);
-  const ArenaUse arenaUse(*this);
+  const MemoryUse memoryUse(*this);
   ZYX_RETURN_IF_ERROR(prepare());
   finishAll();
   if (!runs) {
     runs = std::make_shared<Timeline>();
     numRuns = 0;
   }
-  bool withInit;
+  Point made;
   reached.clear();
   over.clear();
+  sources.clear();
   {
     Hold hold(*this);
-    withInit = needsInit();
-    findOrder(reached, over);
+    const size_t numStale = findStale();
+    if (numStale != 0) {
+      for (const InitStep &step : initSteps) {
+        if (!step.isStale)
+          continue;
+        step.memory->beforeWrite(over);
+        for (uint32_t weight : step.weights)
+          inputs[weight].buffer->beforeRead(sources);
+      }
+      made = {std::make_shared<Timeline>(), 1};
+    }
+    findOrder(reached, over, numStale);
+    for (InitStep &step : initSteps)
+      if (step.isStale)
+        noteInit(step, made);
     note({runs, ++numRuns});
   }
   Status status;
+  for (const Point &point : over)
+    finish(point);
+  if (made.timeline) {
+    // Others may wait for it: of this run it needs the weights alone.
+    for (const Point &point : sources)
+      if (status.isOk())
+        status = point.wait();
+    for (const InitStep &step : initSteps)
+      if (step.isStale && status.isOk())
+        status = withoutExceptions([&] { return runPart(step.part); });
+    if (status.isOk())
+      status = made.timeline->signal(made.value);
+    else
+      made.timeline->fail(status);
+  }
   for (const Point &point : reached)
     if (status.isOk())
       status = point.wait();
-  for (const Point &point : over)
-    finish(point);
   reached.clear();
   over.clear();
-  if (status.isOk() && withInit)
-    status = withoutExceptions([&] { return runPart(Part::Init); });
-  if (withInit) {
-    // One that fails left nothing.
-    isInitialised = status.isOk();
-    init = {};
-  }
+  sources.clear();
   bool hasBegun = false;
   if (status.isOk()) {
-    status = withoutExceptions([&] { return runPart(Part::Run); });
+    status = withoutExceptions([&] { return runPart({artifact().numInitCommands, artifact().commands.size()}); });
     hasBegun = status.isOk() || replay->hasBegun();
   }
   if (status.isOk())
@@ -544,7 +669,7 @@ Result<Measurement> Executor::measure(unsigned times) {
   Measurement result;
   ZYX_RETURN_IF_ERROR(runNow([&](Part part) -> Status {
     ZYX_RETURN_IF_ERROR(replay->run(part, {}));
-    if (part == Part::Init)
+    if (part.from < artifact().numInitCommands)
       return Status::ok();
     ZYX_ASSIGN_OR_RETURN(result, replay->measure(part, times));
     return Status::ok();
@@ -563,20 +688,29 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   }
   const Use use(*this);
   ZYX_RETURN_IF_ERROR(use.status);
-  const ArenaUse arenaUse(*this);
+  const MemoryUse memoryUse(*this);
   ZYX_RETURN_IF_ERROR(prepare());
-  std::vector<Point> points(wait.begin(), wait.end()), after, weights;
+  std::vector<Point> points(wait.begin(), wait.end()), after;
   // The arena is used by one part of one run at a time.
   after.push_back(last);
+  after.push_back(init);
   auto held = std::make_shared<std::vector<std::shared_ptr<Buffer>>>();
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
       held->push_back(slot.buffer);
   if (shared)
     held->push_back(arena);
+  for (const InitStep &step : initSteps)
+    held->push_back(step.memory);
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
-  // with this one, but with the init that it had.
-  const Point nextInit{artifact().numInitCommands != 0 ? std::make_shared<Timeline>() : nullptr, 1}, run{std::make_shared<Timeline>(), 1};
+  // with this one, but with the steps of the init that it had.
+  const Point run{std::make_shared<Timeline>(), 1};
+  struct Making {
+    InitStep *step;
+    Point made;
+    std::vector<Point> wait, after;
+  };
+  std::vector<Making> makings;
   std::vector<std::shared_ptr<Buffer>> taken;
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { taken.push_back(buffer); });
   std::function<void()> skipped;
@@ -586,34 +720,41 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
         buffer->noteUntouched(run);
     };
   Hold hold(*this);
+  std::vector<Point> afterRun = after;
+  const size_t numStale = findStale();
   // The init lies in the arena, too.
   if (shared)
     arena->beforeWrite(after);
-  const bool withInit = needsInit();
-  for (size_t i = 0; i < inputs.size() && withInit; ++i)
-    if (artifact().inputs[i].isWeight)
-      inputs[i].buffer->beforeRead(weights);
-  points.push_back(withInit ? nextInit : init);
-  std::vector<Point> afterRun = after;
-  findOrder(points, afterRun);
-  // From here on others may wait for the two points. What throws has handed over nothing.
-  if (withInit) {
-    init = nextInit;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (artifact().inputs[i].isWeight)
-        inputs[i].buffer->noteRead(init);
-    const Status handed = withoutExceptions([&] {
-      replay->submit(Part::Init, std::move(weights), std::move(after), init, held);
-      return Status::ok();
-    });
-    if (!handed.isOk())
-      init.timeline->fail(handed);
-    isInitialised = true;
+  for (InitStep &step : initSteps) {
+    if (!step.isStale)
+      continue;
+    Making &making = makings.emplace_back(&step, Point{std::make_shared<Timeline>(), 1});
+    making.after = after;
+    step.memory->beforeWrite(making.after);
+    for (uint32_t weight : step.weights)
+      inputs[weight].buffer->beforeRead(making.wait);
+    points.push_back(making.made);
+    after.push_back(making.made);
+  }
+  findOrder(points, afterRun, numStale);
+  // From here on others may wait for the points. What throws has handed over nothing.
+  for (Making &making : makings) {
+    noteInit(*making.step, making.made);
+    init = making.made;
   }
   last = run;
   note(last);
+  for (Making &making : makings) {
+    const Status handed = withoutExceptions([&] {
+      replay->submit(making.step->part, std::move(making.wait), std::move(making.after), making.made, held);
+      return Status::ok();
+    });
+    if (!handed.isOk())
+      making.made.timeline->fail(handed);
+  }
   const Status handed = withoutExceptions([&] {
-    replay->submit(Part::Run, std::move(points), std::move(afterRun), last, std::move(held), skipped);
+    replay->submit({artifact().numInitCommands, artifact().commands.size()}, std::move(points), std::move(afterRun), last,
+                   std::move(held), skipped);
     return Status::ok();
   });
   if (!handed.isOk()) {

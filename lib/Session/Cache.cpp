@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <set>
+#include <tuple>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -38,6 +39,13 @@ Status corrupt(std::string reason) {
 }
 
 } // namespace
+
+bool CacheEntry::operator==(const CacheEntry &other) const {
+  const auto all = [](const CacheEntry &entry) {
+    return std::tie(entry.key, entry.tools, entry.numKernels, entry.remarks, entry.kernels, entry.artifact);
+  };
+  return all(*this) == all(other);
+}
 
 std::vector<std::byte> CacheEntry::serialize() const {
   ByteWriter checked;
@@ -95,7 +103,8 @@ Result<CacheEntry> CacheEntry::deserialize(std::span<const std::byte> bytes) {
     return corrupt(std::to_string(from.remaining()) + " bytes follow it");
   if (isList)
     return entry;
-  ZYX_RETURN_IF_ERROR(artifact::Artifact::deserialize(blob, "cache entry").status());
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact program, artifact::Artifact::deserialize(blob, "cache entry"));
+  entry.program = std::make_shared<const artifact::Artifact>(std::move(program));
   entry.artifact.assign(blob.begin(), blob.end());
   return entry;
 }

@@ -128,6 +128,12 @@ std::string Compiler::chosen() {
   return "";
 }
 
+Result<artifact::Artifact> Compiled::readArtifact() const {
+  if (program)
+    return *program;
+  return artifact::Artifact::deserialize(output);
+}
+
 Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolation) {
   std::unique_ptr<Compiler> compiler(new Compiler);
   compiler->isolation = std::move(isolation);

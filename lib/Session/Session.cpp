@@ -94,7 +94,8 @@ public:
     for (const artifact::Command &command :
          std::span(artifact.commands).subspan(artifact.numInitCommands))
       numLaunches += std::holds_alternative<artifact::Launch>(command.action);
-    memoryBytes = artifact.arenaSize + artifact.keptSize;
+    memoryBytes = artifact.arenaSize;
+    keptBytes = artifact.keptSize;
     for (const auto *arguments : {&inputArguments, &outputArguments})
       for (const artifact::Argument &argument : *arguments)
         memoryBytes += static_cast<uint64_t>(*byteSize(argument.type));
@@ -123,6 +124,9 @@ public:
       memoryBytes -= size;
     }
     return Status::ok();
+  }
+  void forEachKept(const std::function<void(const runtime::Buffer &)> &visit) const override {
+    executor->forEachKept(visit);
   }
   Status run() override { return executor->run(); }
   Status run(Trace &trace) override {
@@ -200,7 +204,7 @@ public:
       ZYX_RETURN_IF_ERROR(made->shareWeights(weights));
       // It may be the one that goes, also where memory ends right behind that.
       current = nullptr;
-      makeRoom(made->memoryBytes);
+      makeRoom(made->memoryBytes + made->keptBytes);
       found = ready.emplace(std::move(bindings), Ready{std::move(made)}).first;
     }
     found->second.lastUse = ++uses;
@@ -232,12 +236,19 @@ private:
 
   /// A program that is called with ever new sizes must not fill the memory.
   void makeRoom(uint64_t bytes) {
-    for (const auto &[bindings, one] : ready)
+    // What several keep counts once, and with the last of them.
+    std::map<const runtime::Buffer *, size_t> keepers;
+    for (const auto &[bindings, one] : ready) {
       bytes += one.executable->memoryBytes;
+      one.executable->forEachKept(
+          [&](const runtime::Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
+    }
     while (!ready.empty() && (bytes > readyBytes || ready.size() >= maxReady)) {
       const auto oldest = std::ranges::min_element(
           ready, {}, [](const auto &one) { return one.second.lastUse; });
       bytes -= oldest->second.executable->memoryBytes;
+      oldest->second.executable->forEachKept(
+          [&](const runtime::Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
       ready.erase(oldest);
     }
   }
@@ -526,6 +537,8 @@ private:
 void Session::keep(const std::string &key, const Compiled &compiled) {
   std::lock_guard lock(keeping);
   artifacts[key] = {compiled, ++uses};
+  // The bytes are enough, and are what is counted.
+  artifacts[key].compiled.program = nullptr;
   // Behind what may run out of memory.
   keptBytes += compiled.output.size();
   while (keptBytes > artifactBytes) {
@@ -600,6 +613,7 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
       noteHit(graph, options);
       Compiled kept;
       kept.output = std::move(entry->artifact);
+      kept.program = std::move(entry->program);
       kept.numKernels = entry->numKernels;
       kept.remarks = std::move(entry->remarks);
       kept.stages = {{"cache", nanosecondsSince(begin)}};
@@ -646,8 +660,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
   options.isa = isa;
   options.device = deviceName;
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options, on));
-  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
-                       artifact::Artifact::deserialize(compiled.output));
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, compiled.readArtifact());
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                        load(std::move(artifact), deviceName));
   executable->stages.insert(executable->stages.begin(), compiled.stages.begin(),

@@ -9,6 +9,7 @@
 #include "zyx/Artifact/Commands.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 using namespace zyx;
@@ -36,6 +37,8 @@ void State::trimPrograms(uint16_t device) {
 void State::boundPrograms() {
   if (!std::exchange(hasNewPrograms, false))
     return;
+  // What several keep counts with the last of them.
+  std::unordered_map<const Buffer *, size_t> keepers;
   const auto bytesOf = [](const Program &program) {
     return program.codeBytes + (program.executor ? program.executor->bytesHeld() : 0);
   };
@@ -43,6 +46,8 @@ void State::boundPrograms() {
   std::vector<Program *> others;
   forEachProgram([&](Program &program) {
     bytes += bytesOf(program);
+    if (program.executor)
+      program.executor->forEachKept([&](const Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
     const bool isShared = programs.contains(program.key) && programs.at(program.key).get() == &program;
     // One in flight would be waited for, and what the interpreter has of a plan's is all there is of it.
     if (program.lastUse != numCalls && (program.executor ? program.executor->isIdle() : isShared))
@@ -57,6 +62,8 @@ void State::boundPrograms() {
     if (bytes <= enough)
       return;
     bytes -= bytesOf(*program);
+    if (program->executor)
+      program->executor->forEachKept([&](const Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
     ++counted.evicted;
     if (const auto shared = programs.find(program->key); shared != programs.end() && shared->second.get() == program) {
       programs.erase(shared);
@@ -64,7 +71,7 @@ void State::boundPrograms() {
     }
     program->executor = nullptr;
     program->codeBytes = 0;
-    std::ranges::fill(program->weights, nullptr);
+    std::ranges::fill(program->weights, 0);
   }
 }
 

@@ -117,12 +117,11 @@ Status State::load(Program &program, const ProgramKey &key, const graph::Graph &
     return Status::ok();
   }
   const session::Compiled &compiled = made->second;
-  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
-  program.launches = program.initLaunches = 0;
-  for (size_t i = 0; i < artifact.commands.size(); ++i)
-    (i < artifact.numInitCommands ? program.initLaunches : program.launches) +=
-        std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
-  program.weights.assign(captured.numWeights, nullptr);
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, compiled.readArtifact());
+  program.launches = 0;
+  for (size_t i = artifact.numInitCommands; i < artifact.commands.size(); ++i)
+    program.launches += std::holds_alternative<artifact::Launch>(artifact.commands[i].action);
+  program.weights.assign(captured.numWeights, 0);
   program.isLong = isLong(artifact);
   const Home &home = homes[key.device];
   ZYX_ASSIGN_OR_RETURN(program.executor, withMemory(key.device, [&] {
@@ -240,11 +239,11 @@ Status State::start(Program &program, const Buffers &inputs, const Buffers &outp
   const size_t firstWeight = inputs.size() - program.weights.size();
   for (size_t i = 0; i < inputs.size(); ++i) {
     isReady &= inputs[i]->isReady();
-    if (i >= firstWeight && program.weights[i - firstWeight] == inputs[i].get())
+    if (i >= firstWeight && program.weights[i - firstWeight] == inputs[i]->number())
       continue;
     ZYX_RETURN_IF_ERROR(executor.bindInput(i, inputs[i]));
     if (i >= firstWeight)
-      program.weights[i - firstWeight] = inputs[i].get();
+      program.weights[i - firstWeight] = inputs[i]->number();
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     ZYX_RETURN_IF_ERROR(executor.bindOutput(i, outputs[i]));
@@ -267,13 +266,14 @@ Status State::execute(Program &program, const Buffers &inputs, const Buffers &ou
       log->addEvaluation(program.number, homes[program.device].name, begin);
     return status;
   }
-  const bool areWeightsBound =
-      std::equal(program.weights.begin(), program.weights.end(), inputs.end() - program.weights.size(),
-                 [](const Buffer *bound, const auto &weight) { return bound == weight.get(); });
-  counted.launches += program.launches + (areWeightsBound ? 0 : program.initLaunches);
+  const uint64_t before = program.executor->initLaunches();
   const Status status = withMemory(program.device, [&] { return start(program, inputs, outputs, points); });
   // What was bound belongs to its tensors alone, but for what a plan keeps as long as its program.
   program.executor->release(/*keepWeights=*/true);
+  const uint64_t initLaunches = program.executor->initLaunches() - before;
+  counted.launches += program.launches + initLaunches;
+  // What it keeps from now on has been counted for none.
+  hasNewPrograms |= initLaunches != 0;
   note(program, inputs, outputs);
   return status;
 }

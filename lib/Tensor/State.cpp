@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <unordered_set>
 
 using namespace zyx;
 using namespace zyx::detail;
@@ -610,10 +611,15 @@ ContextCounters State::counters() {
   counted.liveNodes = numLive;
   counted.nodes = graph.size();
   counted.programBytes = counted.peakBytes = counted.codeBytes = counted.programs = 0;
+  std::unordered_set<const Buffer *> seen;
   forEachProgram([&](const Program &program) {
     counted.programs += program.executor || program.isInterpreted;
     counted.codeBytes += program.codeBytes;
-    counted.programBytes += program.executor ? program.executor->bytesHeld() : 0;
+    if (!program.executor)
+      return;
+    counted.programBytes += program.executor->bytesHeld();
+    program.executor->forEachKept(
+        [&](const Buffer &kept) { counted.programBytes += seen.insert(&kept).second ? kept.size() : 0; });
   });
   for (const Home &home : homes) {
     counted.peakBytes += home.pool->usage().highWater;

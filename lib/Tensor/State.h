@@ -473,13 +473,14 @@ struct State::Program {
   uint64_t lastUse = 0;
   /// Of its code and constants.
   uint64_t codeBytes = 0;
-  /// Of a run, and of what comes before the first one.
-  uint64_t launches = 0, initLaunches = 0;
+  /// Of a run, without what comes before the first one.
+  uint64_t launches = 0;
   /// What a run has besides inputs, where outputs lie in memory of their own.
   uint64_t runBytes = 0;
   std::vector<artifact::Donation> donations;
-  /// The last so many inputs stay bound, and are bound anew where their values were lost and made again.
-  std::vector<const runtime::Buffer *> weights;
+  /// The numbers of the last so many inputs, which stay bound, and are bound anew where their values were lost and made
+  /// again.
+  std::vector<uint64_t> weights;
   uint16_t device = 0;
   bool isInterpreted = false;
   /// It may take longer than handing it to a thread does.

@@ -5,6 +5,7 @@
 #ifndef ZYX_ARTIFACT_ARTIFACT_H
 #define ZYX_ARTIFACT_ARTIFACT_H
 
+#include "zyx/Base/Hash.h"
 #include "zyx/Base/Shape.h"
 
 #include <array>
@@ -20,7 +21,7 @@
 namespace zyx::artifact {
 
 /// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 10;
+inline constexpr uint32_t formatVersion = 11;
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -183,6 +184,19 @@ struct Command {
   bool operator==(const Command &) const = default;
 };
 
+/// Commands of the init that depend on no others: what they make can be shared by programs, and made alone.
+struct InitStep {
+  /// How many; they follow those of the step before.
+  uint32_t numCommands = 0;
+  /// Bytes of what is kept that the commands write, behind those of the step before.
+  uint64_t keptSize = 0;
+  /// Of all that the kept bytes depend on but the weights: the code and arguments of the commands, constants, sizes, and
+  /// the target. Steps of one identity make the same bytes of the same weights, which count in the order in which the
+  /// commands name them.
+  Hash128 identity;
+  bool operator==(const InitStep &) const = default;
+};
+
 struct Artifact {
   /// Name of the compiled function.
   std::string entry;
@@ -205,6 +219,8 @@ struct Artifact {
   /// first one after a weight has changed. They read weights, constants, and what they write: the
   /// arena and what is kept. No command of a run waits for one of them.
   uint32_t numInitCommands = 0;
+  /// All commands of the init and all that is kept, in steps; none where the init is one that is like no other.
+  std::vector<InitStep> initSteps = {};
   bool operator==(const Artifact &) const = default;
 
   /// Checks every index, size, offset and wait list: what passes can be run without further

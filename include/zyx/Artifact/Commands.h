@@ -34,6 +34,16 @@ void forEachRef(C &command, F &&visit) {
   }
 }
 
+/// Where the steps of the init end; none where there is no init.
+inline std::vector<size_t> endsOfInitSteps(const Artifact &artifact) {
+  std::vector<size_t> ends;
+  for (size_t end = 0; const InitStep &step : artifact.initSteps)
+    ends.push_back(end += step.numCommands);
+  if (ends.empty() && artifact.numInitCommands != 0)
+    ends.push_back(artifact.numInitCommands);
+  return ends;
+}
+
 /// Where the bodies of a loop end, which is command `number`; the first one begins behind it.
 inline std::vector<size_t> endsOfBodies(const Loop &loop, size_t number) {
   if (loop.bodies.empty())

@@ -13,6 +13,14 @@
 
 namespace zyx::runtime {
 
+/// What was made of a buffer's contents and means nothing without them.
+class Dependent {
+public:
+  virtual ~Dependent() = default;
+  /// On the thread that ends the buffer.
+  virtual void sourceIsGone() = 0;
+};
+
 /// A range of device memory with the points at which it was last used. Shared by the programs that
 /// pass it on; freed with its last owner, work in flight included.
 class Buffer {
@@ -27,6 +35,8 @@ public:
   Buffer &operator=(const Buffer &) = delete;
 
   uint64_t size() const { return memory.size; }
+  /// No other buffer of the process has it, before or after.
+  uint64_t number() const { return ownNumber; }
   /// It is not the caller's, who may have it elsewhere and may not want it written.
   bool ownsMemory() const { return pool != nullptr; }
   /// The address in pools of host memory and of borrowed memory.
@@ -42,13 +52,15 @@ public:
 
   /// Whether the last writer has succeeded.
   bool isReady() const;
+  /// Whether the last writer has failed.
+  bool hasFailed() const;
   /// What the next reader must wait for, added to `points`: it fails with the last writer.
   void beforeRead(std::vector<Point> &points) const;
   /// What must be over, in whatever way, before the next writer starts, added to `points`.
   void beforeWrite(std::vector<Point> &points) const;
   /// What the notes of one piece of work need: where memory ends it throws, and has changed nothing, while they do not
   /// throw.
-  void makeRoom() const;
+  void makeRoom(size_t notes = 1) const;
   /// Once, however often the work reads it.
   void noteRead(Point point) const;
   /// Nothing where it was noted before.
@@ -69,6 +81,10 @@ public:
   /// Grows with each write that is noted: by a program, or by the functions below. One that is counted
   /// may still be in flight.
   uint64_t writes() const;
+  /// Counts one by other means, of memory of the caller, which he has ordered.
+  void countWrite();
+  /// Is told of the buffer's end, unless it ends before.
+  void addDependent(std::weak_ptr<Dependent> dependent) const;
 
   /// Waits for those who use the range, then copies all of it; whoever uses it meanwhile comes after. A
   /// failure changes nothing.
@@ -91,12 +107,14 @@ private:
   class HostUse;
   class Pair;
   Buffer(std::shared_ptr<MemoryPool> pool, Allocation memory)
-      : pool(std::move(pool)), memory(memory) {}
+      : pool(std::move(pool)), memory(memory), ownNumber(nextNumber()) {}
+  static uint64_t nextNumber();
   Status checkSize(size_t given) const;
 
   /// Null where the memory is borrowed.
   std::shared_ptr<MemoryPool> pool;
   Allocation memory;
+  const uint64_t ownNumber;
   mutable std::recursive_mutex mutex;
   Point lastWrite;
   /// Where the last write is a taking: the writes before it from the last one that is over, without those that never
@@ -109,6 +127,7 @@ private:
   bool isTakenBack = false;
   uint64_t numWrites = 0;
   mutable std::vector<Point> reads;
+  mutable std::vector<std::weak_ptr<Dependent>> dependents;
 };
 
 } // namespace zyx::runtime

@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_DEVICE_H
 #define ZYX_RUNTIME_DEVICE_H
 
+#include "zyx/Runtime/Kept.h"
 #include "zyx/Runtime/Program.h"
 #include "zyx/Runtime/Queue.h"
 #include "zyx/Runtime/ThreadPool.h"
@@ -54,6 +55,11 @@ public:
   /// Measured on all its threads, in some 50 ms of a machine that does nothing else; none where that
   /// is not done.
   virtual std::optional<Peak> measurePeak() { return std::nullopt; }
+  /// What its programs have made of weights.
+  KeptStore &kept() { return keptStore; }
+
+private:
+  KeptStore keptStore;
 };
 
 /// The name by which a device is known everywhere: the first of its kind is the kind, "cuda:0" is "cuda" and "cpu:0"

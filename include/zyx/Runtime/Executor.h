@@ -27,16 +27,15 @@ struct CommandTime {
   uint64_t flops = 0, bytes = 0;
 };
 
-/// Runs a program again and again: owns what is kept from run to run, and the arena where it shares none, and binds memory
-/// to inputs and outputs. One thread at a time: a call while another thread is in one is refused, and so is one in a process
+/// Runs a program again and again: owns the arena where it shares none, and binds memory to inputs and outputs. One thread at a time: a call while another thread is in one is refused, and so is one in a process
 /// that was forked since. Binding and reading wait for runs in flight.
 ///
-/// Of weights, what depends on them alone is computed in the first run after one was bound, set, or
-/// written through a Buffer, by whomever: whoever changes memory that was lent (Buffer::borrow) by other
-/// means binds it again.
+/// What depends on weights alone is kept from run to run, once for all executors of the device that make it in the same way
+/// of the same buffers (Kept). It is made in the first run that needs it after one was set or written through a Buffer, by
+/// whomever: whoever changes memory that was lent (Buffer::borrow) by other means binds it again.
 class Executor {
 public:
-  /// Loads the artifact and allocates its memory. With `shared`, which lies in the device's pool, runs lie in that and come
+  /// Loads the artifact and allocates its arena. With `shared`, which lies in the device's pool, runs lie in that and come
   /// one behind the other with those of all who have it; it grows when a run needs more. Outputs of `donations` may be bound to the buffers of their inputs,
   /// which a run then overwrites; one that fails after it began leaves neither. Where nothing of it began they are what
   /// they were, at once or after Buffer::takeBack() where the run was submitted.
@@ -65,15 +64,19 @@ public:
   /// Some bytes of it, from `offset` on.
   Status readOutput(size_t index, uint64_t offset, std::span<std::byte> bytes) const;
   /// Forgets all that is bound. A run in flight keeps what it uses to its end; else it belongs to its
-  /// other owners alone. With `keepWeights` weights stay bound, and what was computed of them is good for
-  /// the next run.
+  /// other owners alone. With `keepWeights` weights stay bound for as long as others own them, and what was computed of
+  /// them is good for the next run.
   void release(bool keepWeights = false);
 
-  /// Gives back the arena, where it is not shared, and what is kept from run to run, behind the latest run. The next run
-  /// takes memory again, which may fail, and computes again what depends on weights alone.
+  /// Gives back the arena, where it is not shared, and what is kept from run to run, where no other executor has it, behind
+  /// the latest run. The next run takes memory again, which may fail, and computes again what nobody has kept.
   void trim();
-  /// Bytes of what is kept, and of the arena where it is not shared.
-  uint64_t bytesHeld() const { return kept ? kept->size() + (shared ? 0 : arena->size()) : 0; }
+  /// Bytes of the arena where it is not shared.
+  uint64_t bytesHeld() const { return arena && !shared ? arena->size() : 0; }
+  /// Calls with each buffer of what is kept, which other executors may have, too.
+  void forEachKept(const std::function<void(const Buffer &)> &visit) const;
+  /// Launches that have made what is kept, so far.
+  uint64_t initLaunches() const { return numInitLaunches; }
   /// Whether no submitted run is in flight.
   bool isIdle() const { return last.isDecided() && init.isDecided(); }
 
@@ -93,14 +96,40 @@ private:
     std::shared_ptr<Buffer> buffer;
     /// Made by the executor, so that setInput may write to it.
     bool owned = false;
+    /// A weight that is bound while others own it.
+    std::weak_ptr<Buffer> others = {};
+  };
+  /// A step of the init.
+  struct InitStep {
+    Part part;
+    uint64_t numLaunches = 0;
+    /// None where it is like no other.
+    std::optional<Hash128> identity;
+    uint64_t size = 0;
+    /// The inputs that it reads, and the buffers that lie in what it makes, with their place there.
+    std::vector<uint32_t> weights;
+    std::vector<std::pair<uint32_t, uint64_t>> buffers;
+    /// Made of the buffers of these numbers.
+    std::shared_ptr<Kept> kept;
+    std::vector<uint64_t> numbers;
+    /// During a call.
+    std::shared_ptr<Buffer> memory;
+    /// That of the last call, which may be gone, and where the replay's slots are.
+    const Buffer *lastMemory = nullptr;
+    uint64_t handle = 0;
+    /// Of a run: how often the weights have been written, and whether what is kept must be made of them.
+    std::vector<uint64_t> writes;
+    bool isStale = false;
   };
   Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program, std::vector<artifact::Donation> donations,
            std::shared_ptr<Arena> shared);
   Status takeMemory();
   void bindAll(artifact::BufferKind kind, uint64_t handle);
+  void findInitSteps();
   Status takeArena();
-  void leaveArena();
-  class ArenaUse;
+  Status takeKept(InitStep &step);
+  void leaveMemory();
+  class MemoryUse;
   /// Of one call.
   class Use;
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
@@ -108,10 +137,11 @@ private:
   class Hold;
   Status checkApart();
   Status prepare();
-  bool needsInit();
+  size_t findStale();
   template <typename F>
   void forEachTaken(F &&visit) const;
-  void findOrder(std::vector<Point> &wait, std::vector<Point> &after) const;
+  void noteInit(InitStep &step, const Point &made);
+  void findOrder(std::vector<Point> &wait, std::vector<Point> &after, size_t numStale) const;
   void note(const Point &run);
   void finishAll();
   Status runNow(const std::function<Status(Part)> &runPart);
@@ -125,18 +155,16 @@ private:
   const std::vector<artifact::Donation> donations;
   /// None where the arena is the executor's own.
   const std::shared_ptr<Arena> shared;
-  /// None after trim(); the arena, where it is shared, is there while a run begins, so that it can grow.
-  std::shared_ptr<Buffer> arena, kept;
+  /// None after trim(); where it is shared, it is there while a run begins, so that it can grow.
+  std::shared_ptr<Buffer> arena;
   /// Where the arena lay that the replay's slots are of, and the buffer that it was, which may be gone.
   uint64_t arenaHandle = 0;
   std::weak_ptr<const Buffer> lastArena;
   std::vector<Slot> inputs, outputs;
   /// All that is bound, each once, in the order of addresses; up to date where `isApart`.
   std::vector<const Buffer *> bound;
-  /// Of inputs that are weights: how often they had been written when the init began.
-  std::vector<uint64_t> weightWrites;
-  /// Whether what is kept comes from the weights as they are bound.
-  bool isInitialised = false;
+  std::vector<InitStep> initSteps;
+  uint64_t numInitLaunches = 0;
   /// Whether checkApart() has seen all that is bound.
   bool isApart = false;
   std::unique_ptr<Replay> replay;
@@ -148,7 +176,7 @@ private:
   std::shared_ptr<Timeline> runs;
   uint64_t numRuns = 0;
   /// What such a run waits for, kept for their memory.
-  std::vector<Point> reached, over;
+  std::vector<Point> reached, over, sources;
 };
 
 } // namespace zyx::runtime

@@ -14,12 +14,9 @@
 
 namespace zyx::runtime {
 
-/// Which commands of an artifact.
-enum class Part : uint8_t {
-  /// Those that make what is kept.
-  Init,
-  /// Those behind the init.
-  Run,
+/// The commands [from, to) of an artifact: a step of the init, or all behind the init.
+struct Part {
+  size_t from = 0, to = 0;
 };
 
 /// What some runs took that were handed over one behind the other.

@@ -38,8 +38,11 @@ struct CacheEntry {
   /// The keys of the program's kernels that have several schedules, in an entry that has nothing else.
   std::optional<std::vector<std::string>> kernels = std::nullopt;
   std::vector<std::byte> artifact;
-  bool operator==(const CacheEntry &) const = default;
+  /// What these bytes hold, of an entry that was read: so that they are not read twice.
+  std::shared_ptr<const artifact::Artifact> program = nullptr;
 
+  /// Of all that the bytes hold.
+  bool operator==(const CacheEntry &other) const;
   /// The versioned, checksummed byte form.
   std::vector<std::byte> serialize() const;
   /// Refuses what is cut, corrupt, of another version, or holds neither an artifact that verifies nor a list of kernels.

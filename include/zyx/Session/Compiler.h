@@ -5,6 +5,7 @@
 #ifndef ZYX_SESSION_COMPILER_H
 #define ZYX_SESSION_COMPILER_H
 
+#include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Status.h"
 #include "zyx/Base/Trace.h"
 #include "zyx/Graph/Graph.h"
@@ -87,6 +88,11 @@ struct Compiled {
   std::string remarks;
   /// Where they were to be listed: those of a kernel follow each other, the one that it gets without measuring first.
   std::vector<KernelChoice> choices;
+  /// What the artifact's bytes hold, where they have been read.
+  std::shared_ptr<const artifact::Artifact> program = nullptr;
+
+  /// The same, read where that has not been done.
+  Result<artifact::Artifact> readArtifact() const;
 };
 
 /// libZyxCompiler.so, opened. Nothing of LLVM is in the process before.

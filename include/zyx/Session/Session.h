@@ -60,8 +60,10 @@ public:
 
   /// Kernels and launches of one run; 0 where the device has none.
   size_t numKernels = 0, numLaunches = 0;
-  /// Of the device: arguments, temporaries, what is kept between runs.
-  uint64_t memoryBytes = 0;
+  /// Of the device: arguments and temporaries; and what is kept between runs, at most.
+  uint64_t memoryBytes = 0, keptBytes = 0;
+  /// Calls with each buffer of what is kept, which others may have, too.
+  virtual void forEachKept(const std::function<void(const runtime::Buffer &)> &visit) const {}
   /// What making it took: the compiler's stages, loading.
   std::vector<Stage> stages;
   std::string remarks;

@@ -8,7 +8,9 @@
 #include "zyx/Dialect/Kernel/IR/TensorMaps.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
+#include "zyx/Artifact/Commands.h"
 #include "zyx/Base/Assert.h"
+#include "zyx/Base/Bytes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,6 +37,7 @@ public:
     result.code = std::move(code);
     addArguments();
     ZYX_RETURN_IF_ERROR(addBlock(func.getBody().front()));
+    addInitSteps();
     return result.verify();
   }
 
@@ -192,6 +195,7 @@ private:
     auto [it, isNew] = kernels.try_emplace({kernel, numWritten}, result.kernels.size());
     if (!isNew)
       return it->second;
+    sources.push_back(kernel);
     artifact::SourceLocation location;
     if (auto place = kernel.getLoc()->findInstanceOf<FileLineColLoc>())
       location = {place.getFilename().str(), place.getLine(), place.getColumn()};
@@ -218,6 +222,126 @@ private:
     }
     result.kernels.push_back(std::move(made));
     return it->second;
+  }
+
+  /// Cuts the init wherever nothing that is made before is used behind, so that each step can be made, and shared, alone.
+  void addInitSteps() {
+    const size_t numCommands = result.numInitCommands;
+    // The first and the last command that uses each buffer that the init makes.
+    std::vector<std::pair<size_t, size_t>> uses(result.buffers.size(), {numCommands, 0});
+    std::vector<bool> isCut(numCommands + 1, true);
+    for (size_t i = 0; i < numCommands; ++i) {
+      if (const auto *loop = std::get_if<artifact::Loop>(&result.commands[i].action))
+        std::fill_n(isCut.begin() + i + 1, loop->body, false);
+      artifact::forEachRef(result.commands[i], [&](const artifact::BufferRef &ref) {
+        auto &[first, last] = uses[ref.buffer];
+        first = std::min(first, i);
+        last = std::max(last, i);
+      });
+    }
+    for (auto [buffer, use] : llvm::zip(result.buffers, uses))
+      if (buffer.kind == artifact::BufferKind::Arena || buffer.kind == artifact::BufferKind::Kept)
+        for (size_t i = use.first + 1; i <= use.second; ++i)
+          isCut[i] = false;
+    // Bytes that are kept lie in the order of the steps.
+    auto ofKept = [&](size_t from, size_t to, auto &&visit) {
+      for (size_t i = from; i < to; ++i)
+        artifact::forEachRef(result.commands[i], [&](const artifact::BufferRef &ref) {
+          if (const artifact::Buffer &buffer = result.buffers[ref.buffer]; buffer.kind == artifact::BufferKind::Kept)
+            visit(buffer);
+        });
+    };
+    std::vector<uint64_t> ends(numCommands + 1), begins(numCommands + 1, result.keptSize);
+    for (size_t i = 0; i < numCommands; ++i) {
+      ends[i + 1] = ends[i];
+      ofKept(i, i + 1, [&](const artifact::Buffer &buffer) {
+        ends[i + 1] = std::max(ends[i + 1], buffer.position + buffer.size);
+      });
+    }
+    for (size_t i = numCommands; i-- != 0;) {
+      begins[i] = begins[i + 1];
+      ofKept(i, i + 1, [&](const artifact::Buffer &buffer) { begins[i] = std::min(begins[i], buffer.position); });
+    }
+    uint64_t keptBegin = 0;
+    for (size_t from = 0, to; from < numCommands; from = to) {
+      to = from + 1;
+      while (to < numCommands && (!isCut[to] || ends[to] > begins[to]))
+        ++to;
+      artifact::InitStep step;
+      step.numCommands = static_cast<uint32_t>(to - from);
+      const uint64_t keptEnd = to == numCommands ? result.keptSize : begins[to];
+      step.keptSize = keptEnd - keptBegin;
+      step.identity = identify(from, to, keptBegin);
+      result.initSteps.push_back(step);
+      keptBegin = keptEnd;
+    }
+  }
+
+  /// Of the code and arguments of the commands [from, to), whose kept bytes begin there.
+  Hash128 identify(size_t from, size_t to, uint64_t keptBegin) {
+    ByteWriter of;
+    of.string(ZYX_VERSION);
+    of.string(result.target);
+    of.u64(result.cpuFeatures.size());
+    for (const std::string &feature : result.cpuFeatures)
+      of.string(feature);
+    // By the order of their first uses.
+    llvm::DenseMap<uint32_t, uint32_t> numbers;
+    auto addRef = [&](const artifact::BufferRef &ref) {
+      auto [it, isNew] = numbers.try_emplace(ref.buffer, numbers.size());
+      of.u32(it->second);
+      of.u64(ref.offset);
+      if (!isNew)
+        return;
+      const artifact::Buffer &buffer = result.buffers[ref.buffer];
+      of.u8(static_cast<uint8_t>(buffer.kind));
+      of.u64(buffer.size);
+      if (buffer.kind == artifact::BufferKind::Kept)
+        of.u64(buffer.position - keptBegin);
+      if (buffer.kind == artifact::BufferKind::Constant)
+        of.blob(std::span(result.constants).subspan(buffer.position, buffer.size));
+    };
+    for (size_t i = from; i < to; ++i) {
+      const auto &action = result.commands[i].action;
+      of.u8(static_cast<uint8_t>(action.index()));
+      if (const auto *launch = std::get_if<artifact::Launch>(&action)) {
+        of.string(textOf(sources[launch->kernel]));
+        of.u32(result.kernels[launch->kernel].numWritten);
+        for (int64_t extent : launch->grid)
+          of.i64(extent);
+        of.u64(launch->scalars.size());
+        for (int64_t scalar : launch->scalars)
+          of.i64(scalar);
+        of.u64(launch->buffers.size());
+      } else if (const auto *copy = std::get_if<artifact::Copy>(&action)) {
+        of.u64(copy->size);
+      } else if (const auto *fill = std::get_if<artifact::Fill>(&action)) {
+        of.u64(fill->size);
+        of.u64(fill->pattern);
+        of.u8(fill->patternSize);
+      } else {
+        const auto &loop = std::get<artifact::Loop>(action);
+        of.u32(loop.body);
+        of.u64(loop.bodies.size());
+        for (uint32_t body : loop.bodies)
+          of.u32(body);
+        of.i64(loop.trips);
+        of.u8(loop.count.has_value());
+        of.u8(loop.index.has_value());
+      }
+      artifact::forEachRef(result.commands[i], addRef);
+    }
+    return hashBytes(of.view());
+  }
+
+  /// All that code is made of: neither its name nor its place.
+  static std::string textOf(kernel::FuncOp kernel) {
+    OwningOpRef<kernel::FuncOp> copy = kernel.clone();
+    copy->setName("kernel");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    copy->print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope().enableDebugInfo(false));
+    return text;
   }
 
   /// Of a kernel in the machine form that has been lowered: its copies can be described.
@@ -261,6 +385,8 @@ private:
   llvm::DenseMap<Value, uint32_t> buffers, commands;
   /// By what they write, too.
   llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
+  /// What each kernel of the artifact is made of.
+  std::vector<kernel::FuncOp> sources;
 };
 
 } // namespace

@@ -80,3 +80,31 @@ plan.func @loop(%x: !plan.buffer<f32[4]> {plan.input = "x"},
   %7 = plan.launch @k ins(%behind : !plan.buffer<f32[2]>) outs(%y : !plan.buffer<f32[4]>)
   plan.return
 }
+
+// Of the init what depends on each other stands together, and what is kept lies in that order: w's packing, which was put
+// behind v's, can be made without it.
+// CHECK-LABEL: plan.func @steps
+// CHECK-DAG: %[[KEPT:.*]] = plan.arena kept : !plan.buffer<u8[192]>
+// CHECK-DAG: %[[P:.*]] = plan.slice %[[KEPT]][0] : !plan.buffer<u8[192]> -> !plan.buffer<f32[8]>
+// CHECK-DAG: %[[V:.*]] = plan.slice %[[KEPT]][64] : !plan.buffer<u8[192]> -> !plan.buffer<f32[32]>
+// CHECK: plan.init {
+// CHECK: plan.launch @k ins(%arg1 : {{.*}}) outs(%[[T:.*]] : !plan.buffer<f32[16]>)
+// CHECK-NEXT: plan.launch @k ins(%[[T]] : {{.*}}) outs(%[[P]] :
+// CHECK-NEXT: plan.launch @k ins(%arg2 : {{.*}}) outs(%[[V]] :
+// CHECK-NEXT: }
+plan.func @steps(%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                 %w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
+                 %v: !plan.buffer<f32[4]> {plan.input = "v", plan.weight},
+                 %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %packedV = plan.alloc kept : !plan.buffer<f32[32]>
+  %packedW = plan.alloc kept : !plan.buffer<f32[8]>
+  plan.init {
+    %t = plan.alloc : !plan.buffer<f32[16]>
+    %0 = plan.launch @k ins(%w : !plan.buffer<f32[4]>) outs(%t : !plan.buffer<f32[16]>)
+    %1 = plan.launch @k ins(%v : !plan.buffer<f32[4]>) outs(%packedV : !plan.buffer<f32[32]>)
+    %2 = plan.launch @k ins(%t : !plan.buffer<f32[16]>) outs(%packedW : !plan.buffer<f32[8]>)
+  }
+  %3 = plan.launch @k ins(%packedV : !plan.buffer<f32[32]>) outs(%y : !plan.buffer<f32[4]>)
+  %4 = plan.launch @k ins(%packedW : !plan.buffer<f32[8]>) outs(%y : !plan.buffer<f32[4]>)
+  plan.return
+}

@@ -311,6 +311,56 @@ TEST(ArtifactTest, VerifiesTheInit) {
   EXPECT_THAT(all, HasSubstr("whether an argument is a weight is 99"));
 }
 
+TEST(ArtifactTest, VerifiesTheStepsOfTheInit) {
+  // A second step fills 64 bytes behind those of the first one.
+  auto add = [](Artifact &a) {
+    addInit(a);
+    a.buffers.push_back({BufferKind::Kept, 128, 64});
+    a.keptSize = 192;
+    for (Command &command : a.commands)
+      for (uint32_t &earlier : command.wait)
+        ++earlier;
+    a.commands.insert(a.commands.begin() + 1, {Fill{{6, 0}, 64, 0, 4}, {}});
+    a.numInitCommands = 2;
+    a.initSteps = {{1, 128, {1, 2}}, {1, 64, {3, 4}}};
+  };
+  Artifact a = sample();
+  add(a);
+  ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
+  EXPECT_EQ(*Artifact::deserialize(a.serialize()), a);
+  auto steps = [&](const std::function<void(Artifact &)> &change) {
+    return complaint([&](Artifact &a) {
+      add(a);
+      change(a);
+    });
+  };
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps[1].numCommands = 0; }), "step 1 of the init has no command");
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps[1].numCommands = 2; }),
+            "the steps of the init have 3 of 2 commands and 192 of 192 kept bytes");
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps.pop_back(); }),
+            "the steps of the init have 1 of 2 commands and 128 of 192 kept bytes");
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps[1].keptSize = UINT64_MAX; }),
+            "step 1 of the init keeps 18446744073709551615 of the 64 bytes behind the steps before");
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps = {{1, 72, {}}, {1, 120, {}}}; }),
+            "step 0 of the init ends its kept bytes at the unaligned byte 72");
+  EXPECT_EQ(steps([](Artifact &a) { a.initSteps = {{1, 64, {}}, {1, 128, {}}}; }),
+            "command 0 is of step 0 of the init, and uses buffer 5, which another step keeps");
+  EXPECT_EQ(steps([](Artifact &a) { a.buffers[5] = {BufferKind::Kept, 64, 72}; }),
+            "buffer 5 is kept by two steps of the init");
+  // What is the same in two programs must be known from the step alone.
+  EXPECT_EQ(steps([](Artifact &a) { a.commands[1].action = Copy{{5, 0}, {6, 0}, 8}; }),
+            "command 1 is of step 1 of the init, and uses buffer 5, which another step keeps");
+  EXPECT_EQ(steps([](Artifact &a) { a.commands[1].action = Copy{{2, 0}, {6, 0}, 4}; }),
+            "command 1 is of step 1 of the init, and reads buffer 2, which no command of the step has written before");
+  EXPECT_EQ(steps([](Artifact &a) {
+              a.commands[0].action = Loop{1, 1, {}, {}};
+              a.commands[1].action = Copy{{4, 0}, {5, 0}, 8};
+            }),
+            "command 1 is in a loop of which a part is of another step of the init");
+  // A run reads all that is kept.
+  EXPECT_EQ(steps([](Artifact &a) { a.commands[2].action = Copy{{6, 0}, {1, 0}, 24}; }), "");
+}
+
 TEST(ArtifactTest, VerifiesLoops) {
   auto loop = [](const std::function<void(Loop &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Loop>(a.commands[3].action)); });

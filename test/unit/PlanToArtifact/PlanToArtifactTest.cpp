@@ -82,9 +82,88 @@ plan.func @main(%x: !plan.buffer<f32[4]> {plan.input = "x"},
   EXPECT_EQ(artifact->buffers[3], (Buffer{BufferKind::Kept, 64, 16}));
   EXPECT_EQ(artifact->buffers[4], (Buffer{BufferKind::Arena, 0, 16}));
   EXPECT_EQ(artifact->numInitCommands, 2u);
+  ASSERT_EQ(artifact->initSteps.size(), 1u);
+  EXPECT_EQ(artifact->initSteps[0].numCommands, 2u);
+  EXPECT_EQ(artifact->initSteps[0].keptSize, 128u);
   ASSERT_EQ(artifact->commands.size(), 3u);
   EXPECT_THAT(artifact->commands[1].wait, ElementsAre(0u));
   EXPECT_EQ(std::get<Launch>(artifact->commands[2].action).buffers[0].buffer, 3u);
+}
+
+/// Steps of the init of a plan with these kernels and this body.
+static std::vector<InitStep> stepsOf(const std::string &functions, const std::string &name, const std::string &init) {
+  auto artifact = convert(functions + "plan.func @" + name + R"((%x: !plan.buffer<f32[4]> {plan.input = "x"},
+                %w: !plan.buffer<f32[4]> {plan.input = "w", plan.weight},
+                %v: !plan.buffer<f32[4]> {plan.input = "v", plan.weight},
+                %y: !plan.buffer<f32[4]> {plan.output = "y"}) {
+  %c = plan.constant [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] : !plan.buffer<f32[4]>
+  %d = plan.constant [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17] : !plan.buffer<f32[4]>
+  %arena = plan.arena : !plan.buffer<u8[128]>
+  %kept = plan.arena kept : !plan.buffer<u8[192]>
+  %k0 = plan.slice %kept[0] : !plan.buffer<u8[192]> -> !plan.buffer<f32[4]>
+  %k1 = plan.slice %kept[64] : !plan.buffer<u8[192]> -> !plan.buffer<f32[4]>
+  %k2 = plan.slice %kept[128] : !plan.buffer<u8[192]> -> !plan.buffer<f32[4]>
+  plan.init {
+    %t = plan.slice %arena[64] : !plan.buffer<u8[128]> -> !plan.buffer<f32[4]>
+)" + init + R"(
+  }
+  plan.return
+})");
+  EXPECT_TRUE(artifact.isOk()) << artifact.status().toString();
+  return artifact ? artifact->initSteps : std::vector<InitStep>();
+}
+
+static std::string launch(const std::string &kernel, const std::string &from, const std::string &to) {
+  return "plan.launch @" + kernel + " ins(" + from + " : !plan.buffer<f32[4]>) outs(" + to + " : !plan.buffer<f32[4]>)\n";
+}
+
+TEST(PlanToArtifactTest, CutsTheInitIntoStepsThatAreMadeAlone) {
+  const std::vector<InitStep> steps =
+      stepsOf(kernels, "main", launch("k", "%w", "%t") + launch("k", "%t", "%k0") + launch("k", "%v", "%k1") +
+                                   launch("k", "%w", "%k2"));
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].numCommands, 2u);
+  EXPECT_EQ(steps[0].keptSize, 64u);
+  EXPECT_EQ(steps[1].numCommands, 1u);
+  // The same of another weight, elsewhere.
+  EXPECT_EQ(steps[1], steps[2]);
+  EXPECT_FALSE(steps[0].identity == steps[1].identity);
+  // Where bytes of one lie between those of another, they are one.
+  const std::vector<InitStep> mixed = stepsOf(
+      kernels, "main", launch("k", "%w", "%k1") + launch("k", "%v", "%k0") + launch("k", "%v", "%k2"));
+  ASSERT_EQ(mixed.size(), 2u);
+  EXPECT_EQ(mixed[0].numCommands, 2u);
+  EXPECT_EQ(mixed[0].keptSize, 128u);
+}
+
+TEST(PlanToArtifactTest, IdentitiesOfStepsAreOfWhatTheyMake) {
+  auto identity = [](const std::string &functions, const std::string &name, const std::string &init) {
+    const std::vector<InitStep> steps = stepsOf(functions, name, init);
+    return steps.empty() ? Hash128() : steps[0].identity;
+  };
+  const std::string two = "kernel.func @add(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>, %c: "
+                          "!kernel.buffer<f32, global>) {\n kernel.return\n}\n";
+  auto kernel = [&](const std::string &name, int64_t extent) {
+    return two + "kernel.func @" + name +
+           "(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {\n kernel.grid (%i) in [" +
+           std::to_string(extent) + "] step [1] {\n kernel.yield\n }\n kernel.return\n}\n";
+  };
+  auto add = [](const std::string &a, const std::string &b) {
+    return "plan.launch @add ins(" + a + ", " + b +
+           " : !plan.buffer<f32[4]>, !plan.buffer<f32[4]>) outs(%k0 : !plan.buffer<f32[4]>)\n";
+  };
+  const Hash128 first = identity(kernel("k", 4), "main", launch("k", "%w", "%k0"));
+  // Names and lines are nothing that a result depends on, nor is where it lies.
+  EXPECT_EQ(identity("\n\n" + kernel("pack", 4), "other", launch("pack", "%v", "%k1")), first);
+  EXPECT_FALSE(identity(kernel("k", 5), "main", launch("k", "%w", "%k0")) == first);
+  // A constant counts by its bytes, and weights by which are the same.
+  const Hash128 constant = identity(kernel("k", 4), "main", add("%w", "%c"));
+  EXPECT_EQ(identity(kernel("k", 4), "main", add("%v", "%c")), constant);
+  EXPECT_FALSE(identity(kernel("k", 4), "main", add("%w", "%d")) == constant);
+  EXPECT_FALSE(identity(kernel("k", 4), "main", add("%c", "%w")) == constant);
+  const Hash128 both = identity(kernel("k", 4), "main", add("%w", "%v"));
+  EXPECT_EQ(identity(kernel("k", 4), "main", add("%v", "%w")), both);
+  EXPECT_FALSE(identity(kernel("k", 4), "main", add("%w", "%w")) == both);
 }
 
 TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {

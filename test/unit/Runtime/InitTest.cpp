@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <optional>
 #include <thread>
 
 using namespace zyx;
@@ -23,8 +25,8 @@ namespace {
 
 using Values = std::vector<float>;
 
-/// y = x + kept, where the init computes t = w * 2 + 1 and kept = t + t.
-Artifact withInit() {
+/// y = x + kept, where the init computes t = w * 2 + 1 and kept = t + t. With an `identity` it is a step that others share.
+Artifact withInit(std::optional<Hash128> identity) {
   using namespace zyx::artifact;
   Artifact a = sampleArtifact(testKernels());
   const TensorType type{DType::F32, {4}};
@@ -42,19 +44,26 @@ Artifact withInit() {
                 {Launch{0, {{3, 0}, {3, 0}, {4, 0}}, {4, 1, 1}, {}}, {0}},
                 {Launch{0, {{0, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
   a.numInitCommands = 2;
+  if (identity)
+    a.initSteps = {{2, 80, *identity}};
   return a;
 }
 
 /// The same where a run overwrites what the init had in the arena.
-Artifact withSharedArena() {
+Artifact withSharedArena(std::optional<Hash128> identity) {
   using namespace zyx::artifact;
-  Artifact a = withInit();
+  Artifact a = withInit(identity);
   a.commands.push_back({Fill{{3, 0}, 16, 0, 4}, {}});
   return a;
 }
 
-class InitTest : public testing::Test {
+/// Whether the init is a step of an identity.
+class InitTest : public testing::TestWithParam<bool> {
 protected:
+  static constexpr Hash128 identity{1, 2};
+  static std::optional<Hash128> given() { return GetParam() ? std::optional(identity) : std::nullopt; }
+  static Artifact withInit() { return ::withInit(given()); }
+  static Artifact withSharedArena() { return ::withSharedArena(given()); }
   std::unique_ptr<Executor> load(const std::shared_ptr<Device> &device, Artifact artifact) {
     auto created = Executor::create(device, std::move(artifact));
     EXPECT_TRUE(created.isOk()) << created.status().toString();
@@ -84,7 +93,7 @@ protected:
   std::shared_ptr<Device> cpu;
 };
 
-TEST_F(InitTest, RunsOnceUntilAWeightIsSet) {
+TEST_P(InitTest, RunsOnceUntilAWeightIsSet) {
   auto executor = load();
   alignas(4) float w[4] = {1, 2, 3, 4};
   set(*executor, 0, {0, 0, 0, 0});
@@ -102,7 +111,7 @@ TEST_F(InitTest, RunsOnceUntilAWeightIsSet) {
   EXPECT_THAT(run(*executor), ElementsAre(7, 6, 6, 6));
 }
 
-TEST_F(InitTest, TakesNoTimeInLaterRuns) {
+TEST_P(InitTest, TakesNoTimeInLaterRuns) {
   auto executor = load();
   set(*executor, 0, {0, 0, 0, 0});
   set(*executor, 1, {1, 2, 3, 4});
@@ -123,7 +132,7 @@ TEST_F(InitTest, TakesNoTimeInLaterRuns) {
   EXPECT_EQ((*second)[0].bytes, 0u);
 }
 
-TEST_F(InitTest, RunsAgainWhereAnotherProgramWritesTheWeight) {
+TEST_P(InitTest, RunsAgainWhereAnotherProgramWritesTheWeight) {
   auto executor = load(), trainer = load();
   auto buffer = *Buffer::allocate(cpu->pool(), 16);
   ASSERT_TRUE(trainer->bindOutput(0, buffer).isOk());
@@ -143,7 +152,7 @@ TEST_F(InitTest, RunsAgainWhereAnotherProgramWritesTheWeight) {
   EXPECT_THAT(read(*executor), ElementsAre(18, 10, 10, 10));
 }
 
-TEST_F(InitTest, KeepsForEachExecutor) {
+TEST_P(InitTest, KeepsForEachExecutor) {
   auto one = load(), other = load();
   for (Executor *executor : {one.get(), other.get()})
     set(*executor, 0, {0, 0, 0, 0});
@@ -155,7 +164,7 @@ TEST_F(InitTest, KeepsForEachExecutor) {
   }
 }
 
-TEST_F(InitTest, RunsOnceForSubmittedRuns) {
+TEST_P(InitTest, RunsOnceForSubmittedRuns) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     auto simulation = *Simulation::create({.seed = seed, .queues = 3});
     auto executor = load(simulation->device(), withSharedArena());
@@ -178,7 +187,7 @@ TEST_F(InitTest, RunsOnceForSubmittedRuns) {
   }
 }
 
-TEST_F(InitTest, RunsAgainAfterAFailure) {
+TEST_P(InitTest, RunsAgainAfterAFailure) {
   for (uint64_t failing : {1, 2}) {
     auto simulation = *Simulation::create();
     auto executor = load(simulation->device(), withInit());
@@ -202,7 +211,7 @@ TEST_F(InitTest, RunsAgainAfterAFailure) {
   }
 }
 
-TEST_F(InitTest, ARunThatFailsLeavesItsInitToOthers) {
+TEST_P(InitTest, ARunThatFailsLeavesItsInitToOthers) {
   auto simulation = *Simulation::create({.queues = 3});
   for (const auto &device : {cpu, simulation->device()}) {
     auto executor = load(device, withSharedArena());
@@ -221,7 +230,7 @@ TEST_F(InitTest, ARunThatFailsLeavesItsInitToOthers) {
 }
 
 /// Another thread hands over a program that writes the weights while a run on this one reads them.
-TEST_F(InitTest, NobodyWritesWeightsDuringARun) {
+TEST_P(InitTest, NobodyWritesWeightsDuringARun) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     auto simulation = *Simulation::create({.seed = seed, .queues = 3});
     const auto device = simulation->device();
@@ -249,7 +258,7 @@ TEST_F(InitTest, NobodyWritesWeightsDuringARun) {
 }
 
 /// Runs take the buffers in one order whatever the threads are: each sees all of a write, or nothing.
-TEST_F(InitTest, ThreadsTakeTurns) {
+TEST_P(InitTest, ThreadsTakeTurns) {
   auto one = load(), other = load();
   auto a = *Buffer::allocate(cpu->pool(), 16), b = *Buffer::allocate(cpu->pool(), 16);
   const Values zeros(4);
@@ -281,14 +290,233 @@ TEST_F(InitTest, ThreadsTakeTurns) {
   EXPECT_THAT(run(*one), ElementsAre(106, 170, 234, 298));
 }
 
-TEST_F(InitTest, CountsWhatIsKept) {
+TEST_P(InitTest, CountsWhatIsKept) {
   auto device = *createDummyDevice();
   auto executor = load(device, withInit());
-  EXPECT_EQ(device->pool()->usage().inUse, 16u + 80u);
+  auto inUse = [&] { return device->pool()->usage().inUse; };
+  EXPECT_EQ(inUse(), 16u);
+  set(*executor, 0, {0, 0, 0, 0});
+  set(*executor, 1, {0, 0, 0, 0});
+  ASSERT_TRUE(executor->run().isOk());
+  // The arena, what is kept, two inputs and an output.
+  EXPECT_EQ(inUse(), 16u + 80u + 3 * 16u);
+  executor->trim();
+  EXPECT_EQ(inUse(), 3 * 16u);
+  ASSERT_TRUE(executor->run().isOk());
+  EXPECT_EQ(inUse(), 16u + 80u + 3 * 16u);
   executor.reset();
-  EXPECT_EQ(device->pool()->usage().inUse, 0u);
-  EXPECT_THAT(Executor::create(*createDummyDevice(95), withInit()).status().message(),
-              HasSubstr("holds 16 of 95 bytes and cannot give 80 more"));
+  EXPECT_EQ(inUse(), 0u);
+
+  device = *createDummyDevice(127);
+  executor = load(device, withInit());
+  set(*executor, 0, {0, 0, 0, 0});
+  set(*executor, 1, {0, 0, 0, 0});
+  EXPECT_THAT(executor->run().message(), HasSubstr("holds 48 of 127 bytes and cannot give 80 more"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Identities, InitTest, testing::Bool(),
+                         [](const auto &info) { return info.param ? "Shared" : "Own"; });
+
+class SharedInitTest : public InitTest {
+protected:
+  struct One {
+    std::unique_ptr<Executor> executor;
+    std::shared_ptr<Buffer> y;
+  };
+  One bound(const std::shared_ptr<Device> &device, Artifact artifact, const std::shared_ptr<Buffer> &w) {
+    One one{load(device, std::move(artifact)), *Buffer::allocate(device->pool(), 16)};
+    set(*one.executor, 0, {0, 0, 0, 0});
+    EXPECT_TRUE(one.executor->bindInput(1, w).isOk());
+    EXPECT_TRUE(one.executor->bindOutput(0, one.y).isOk());
+    return one;
+  }
+  static std::shared_ptr<Buffer> weight(const std::shared_ptr<Device> &device, const Values &values) {
+    auto buffer = *Buffer::allocate(device->pool(), 16);
+    EXPECT_TRUE(buffer->write(std::as_bytes(std::span(values))).isOk());
+    return buffer;
+  }
+};
+
+TEST_F(SharedInitTest, OneMakesItForAllAndTheLastLetsItGo) {
+  const Artifact artifact = ::withInit(identity);
+  auto w = weight(cpu, {1, 2, 3, 4});
+  const uint64_t before = cpu->pool()->usage().inUse;
+  auto held = [&](size_t executors) {
+    // Each has an arena, an input and an output of its own.
+    return cpu->pool()->usage().inUse - before - executors * 3 * 16;
+  };
+  std::vector<One> all;
+  for (size_t i = 1; i <= 4; ++i) {
+    all.push_back(bound(cpu, artifact, w));
+    EXPECT_THAT(run(*all.back().executor), ElementsAre(6, 10, 14, 18));
+    EXPECT_EQ(held(i), 80u);
+    EXPECT_EQ(all.back().executor->initLaunches(), i == 1 ? 2u : 0u);
+  }
+  // Whoever runs first makes it anew.
+  const Values ones(4, 1);
+  ASSERT_TRUE(w->write(std::as_bytes(std::span(ones))).isOk());
+  for (size_t i = 4; i-- != 0;) {
+    EXPECT_THAT(run(*all[i].executor), ElementsAre(6, 6, 6, 6));
+    EXPECT_EQ(all[i].executor->initLaunches(), i == 3 || i == 0 ? 2u : 0u);
+  }
+  EXPECT_EQ(held(4), 80u);
+  // Of another buffer, or made in another way, it is another.
+  Artifact other = artifact;
+  other.initSteps[0].identity.low = 3;
+  std::get<artifact::Launch>(other.commands[0].action).scalars = {3, 1};
+  all.push_back(bound(cpu, other, w));
+  EXPECT_THAT(run(*all.back().executor), ElementsAre(8, 8, 8, 8));
+  EXPECT_THAT(run(*all.front().executor), ElementsAre(6, 6, 6, 6));
+  EXPECT_EQ(held(5), 160u);
+  all.pop_back();
+  EXPECT_EQ(held(4), 80u);
+  // One that gives it back finds it again.
+  all[0].executor->trim();
+  EXPECT_EQ(held(4), 80u - 16);
+  EXPECT_THAT(run(*all[0].executor), ElementsAre(6, 6, 6, 6));
+  EXPECT_EQ(all[0].executor->initLaunches(), 2u);
+  all.resize(1);
+  EXPECT_EQ(held(1), 80u);
+  all.clear();
+  EXPECT_EQ(held(0), 0u);
+}
+
+TEST_F(SharedInitTest, GoesWithTheWeight) {
+  auto w = weight(cpu, {1, 2, 3, 4});
+  One one = bound(cpu, ::withInit(identity), w), other = bound(cpu, ::withInit(identity), w);
+  for (const One *each : {&one, &other})
+    EXPECT_THAT(run(*each->executor), ElementsAre(6, 10, 14, 18));
+  for (const One *each : {&one, &other})
+    each->executor->release(/*keepWeights=*/true);
+  // Bound as long as others own it.
+  set(*one.executor, 0, {1, 1, 1, 1});
+  EXPECT_THAT(run(*one.executor), ElementsAre(7, 11, 15, 19));
+  EXPECT_EQ(one.executor->initLaunches(), 2u);
+  one.executor->release(/*keepWeights=*/true);
+  const uint64_t before = cpu->pool()->usage().inUse;
+  w = nullptr;
+  EXPECT_EQ(cpu->pool()->usage().inUse, before - 80 - 16);
+  set(*one.executor, 0, {0, 0, 0, 0});
+  EXPECT_THAT(one.executor->run().message(), HasSubstr("input 'w' is not set"));
+  // A buffer that may lie where it lay is another one.
+  w = weight(cpu, {0, 0, 0, 0});
+  for (const One *each : {&one, &other}) {
+    set(*each->executor, 0, {0, 0, 0, 0});
+    ASSERT_TRUE(each->executor->bindInput(1, w).isOk());
+    EXPECT_THAT(run(*each->executor), ElementsAre(2, 2, 2, 2));
+  }
+}
+
+/// Steps are made one by one: kept 1 = 2 w + 1 and kept 2 = 2 v + 1, y = kept 1 + kept 2.
+TEST_F(SharedInitTest, MakesTheStepsWhoseWeightsChanged) {
+  using namespace zyx::artifact;
+  Artifact a = ::withInit(std::nullopt);
+  a.inputs[0].isWeight = true;
+  a.buffers = {{BufferKind::Input, 0, 16},
+               {BufferKind::Input, 1, 16},
+               {BufferKind::Output, 0, 16},
+               {BufferKind::Kept, 0, 16},
+               {BufferKind::Kept, 64, 16}};
+  a.arenaSize = 0;
+  a.keptSize = 80;
+  a.commands = {{Launch{1, {{0, 0}, {3, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
+                {Launch{1, {{1, 0}, {4, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {0}},
+                {Launch{0, {{3, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
+  // Equal steps, of other weights.
+  a.initSteps = {{1, 64, identity}, {1, 16, {1, 3}}};
+  auto simulation = *Simulation::create({.seed = 7, .queues = 3});
+  for (const auto &device : {cpu, simulation->device()}) {
+    auto executor = load(device, a);
+    set(*executor, 0, {1, 1, 1, 1});
+    set(*executor, 1, {2, 2, 2, 2});
+    EXPECT_THAT(run(*executor), ElementsAre(8, 8, 8, 8));
+    EXPECT_EQ(executor->initLaunches(), 2u);
+    set(*executor, 1, {3, 3, 3, 3});
+    auto submitted = executor->submit();
+    ASSERT_TRUE(submitted.isOk() && submitted->wait().isOk());
+    EXPECT_THAT(read(*executor), ElementsAre(10, 10, 10, 10));
+    EXPECT_EQ(executor->initLaunches(), 3u);
+    set(*executor, 0, {0, 0, 0, 0});
+    EXPECT_THAT(run(*executor), ElementsAre(8, 8, 8, 8));
+    EXPECT_EQ(executor->initLaunches(), 4u);
+  }
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+TEST_F(SharedInitTest, LentMemoryIsReadAgainWhereItIsBound) {
+  alignas(64) float lent[4] = {1, 2, 3, 4};
+  const auto w = Buffer::borrow(lent, sizeof(lent));
+  One one = bound(cpu, ::withInit(identity), w);
+  EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+  lent[0] = 0;
+  One other = bound(cpu, ::withInit(identity), w);
+  EXPECT_THAT(run(*other.executor), ElementsAre(2, 10, 14, 18));
+  EXPECT_THAT(run(*one.executor), ElementsAre(2, 10, 14, 18));
+}
+
+/// Who relies on an init that fails in flight fails with it, and the next one makes it.
+TEST_F(SharedInitTest, AFailureIsMadeGoodByWhoeverComesNext) {
+  auto simulation = *Simulation::create();
+  const auto device = simulation->device();
+  auto w = weight(device, {1, 2, 3, 4});
+  One one = bound(device, ::withInit(identity), w), other = bound(device, ::withInit(identity), w);
+  simulation->hold();
+  simulation->failWork(0, 1);
+  auto first = one.executor->submit(), second = other.executor->submit();
+  ASSERT_TRUE(first.isOk() && second.isOk());
+  simulation->release();
+  EXPECT_FALSE(first->wait().isOk());
+  EXPECT_THAT(second->wait().toString(), HasSubstr("the work was told to fail"));
+  EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_EQ(other.executor->initLaunches(), 2u);
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+/// Nobody reads what is half made, or made of weights before their last write.
+TEST_F(SharedInitTest, ThreadsShareItWhileTheWeightChanges) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    auto simulation = *Simulation::create({.seed = seed, .queues = 3});
+    for (const auto &device : {cpu, simulation->device()}) {
+      auto w = weight(device, {0, 0, 0, 0});
+      std::vector<One> all;
+      for (int i = 0; i < 2; ++i)
+        all.push_back(bound(device, ::withInit(identity), w));
+      // Writes w, of an input.
+      auto trainer = load(device, ::withInit(std::nullopt));
+      ASSERT_TRUE(trainer->bindOutput(0, w).isOk());
+      set(*trainer, 1, {0, 0, 0, 0});
+      std::atomic<bool> isOver = false;
+      auto work = [&](One &one) {
+        Values last(4);
+        for (int i = 0; !isOver || i < 20; ++i) {
+          auto submitted = i % 3 == 0 ? one.executor->submit() : Result<Point>(Point());
+          const Status ran = i % 3 == 0 ? submitted->wait() : one.executor->run();
+          ASSERT_TRUE(ran.isOk()) << ran.toString();
+          const Values now = read(*one.executor);
+          // All four are of one write, and no older than those seen before.
+          for (float value : now)
+            EXPECT_EQ(value, now[0]);
+          EXPECT_GE(now[0], last[0]);
+          last = now;
+        }
+      };
+      std::vector<std::thread> threads;
+      for (One &one : all)
+        threads.emplace_back([&] { work(one); });
+      for (float step = 1; step <= 20; ++step) {
+        set(*trainer, 0, Values(4, step));
+        EXPECT_TRUE(trainer->run().isOk());
+      }
+      isOver = true;
+      for (std::thread &thread : threads)
+        thread.join();
+      // w = 20 + 2.
+      for (const One &one : all)
+        EXPECT_THAT(run(*one.executor), ElementsAre(90, 90, 90, 90));
+    }
+    EXPECT_TRUE(simulation->races().empty()) << simulation->races()[0].toString();
+  }
 }
 
 } // namespace

@@ -78,7 +78,9 @@ protected:
 TEST_F(CacheTest, KeepsEntriesForALaterProcess) {
   EXPECT_FALSE(cache.find("key"));
   ASSERT_TRUE(cache.insert(entryOf("key")).isOk());
-  EXPECT_EQ(ArtifactCache(folder).find("key"), entryOf("key"));
+  const std::optional<CacheEntry> found = ArtifactCache(folder).find("key");
+  EXPECT_EQ(found, entryOf("key"));
+  EXPECT_EQ(*found->program, *artifact::Artifact::deserialize(found->artifact));
   EXPECT_FALSE(cache.find("another key"));
   // The newest of a key is kept.
   ASSERT_TRUE(cache.insert(entryOf("key", 200)).isOk());

@@ -279,6 +279,18 @@ TEST(SessionTest, KeepsArtifactsForLaterSessions) {
   ASSERT_TRUE((*executable)->run().isOk());
   EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
 
+  // The cache reads the artifact to see whether it is one, and nobody reads it again; what stays in memory has bytes alone.
+  Session later(options);
+  Compiled hit = *later.compile(sum(), fast);
+  ASSERT_TRUE(hit.program);
+  EXPECT_EQ(*hit.program, *artifact::Artifact::deserialize(hit.output));
+  EXPECT_FALSE(later.compile(sum(), fast)->program);
+  hit.output.clear();
+  ASSERT_TRUE(hit.readArtifact().isOk());
+  EXPECT_EQ(hit.readArtifact()->entry, "main");
+  hit.program = nullptr;
+  EXPECT_FALSE(hit.readArtifact().isOk());
+
   // Another compiler has other entries.
   setenv("ZYX_COMPILER", ZYX_TEST_OLD_COMPILER, 1);
   EXPECT_THAT(Session(options).compile(sum(), fast).status().message(),

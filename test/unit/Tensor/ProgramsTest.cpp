@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "TensorFixture.h"
 
+#include <atomic>
+#include <cmath>
 #include <cstring>
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::test;
@@ -107,6 +110,84 @@ TEST_F(ProgramsTest, PlansAreMadeAgainWithoutCallingTheFunction) {
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(step.numCaptures(), 3u);
   EXPECT_LE(context.counters().programs, 8u);
+}
+
+namespace {
+
+/// Batches whose products read the same panels of a packed weight.
+constexpr int64_t batches[] = {64, 96, 128, 200};
+constexpr int64_t width = 1024;
+constexpr uint64_t weightBytes = width * width * 4;
+
+Tensor batch(int64_t count) { return Tensor::full({count, width}, 1); }
+
+} // namespace
+
+TEST_F(ProgramsTest, PlansOfAllBatchesShareAPackedWeight) {
+  const Context context({.device = "cpu"});
+  ContextScope scope(context);
+  const Parameter weight(Tensor::full({width, width}, 1).realize());
+  const Jit linear([&](std::span<const Tensor> x) { return std::vector{matmul(x[0], *weight)}; });
+  const auto held = [&] { return context.counters().programBytes; };
+  for (int64_t count : batches) {
+    EXPECT_THAT(floats(linear({batch(count)})[0]), Each(width));
+    EXPECT_GE(held(), weightBytes);
+    EXPECT_LT(held(), weightBytes + weightBytes / 2);
+  }
+  EXPECT_EQ(linear.numCaptures(), 4u);
+  // Prepared once.
+  const uint64_t launches = context.counters().launches;
+  for (int64_t count : batches)
+    linear({batch(count)})[0].realize();
+  EXPECT_EQ(context.counters().launches, launches + 4);
+  // Every plan has the value that was set, and nobody has the one before.
+  weight.set(Tensor::full({width, width}, 2).realize());
+  for (int64_t count : batches) {
+    EXPECT_THAT(floats(linear({batch(count)})[0]), Each(2 * width));
+    EXPECT_LT(held(), weightBytes + weightBytes / 2);
+  }
+}
+
+TEST_F(ProgramsTest, NoPlanReadsAPackedWeightFromBeforeAStep) {
+  const Context context({.device = "cpu"});
+  ContextScope scope(context);
+  const Parameter weight(Tensor::full({width, width}, 1).realize());
+  // Its value lies where the last one lay.
+  const Jit step(
+      [&](std::span<const Tensor> x) {
+        weight.set(*weight + x[0]);
+        return std::vector<Tensor>{x[0] + 1};
+      });
+  const Jit linear([&](std::span<const Tensor> x) { return std::vector{matmul(x[0], *weight)}; });
+  for (int i = 1; i <= 4; ++i) {
+    step({Tensor::full({}, 1)});
+    for (int64_t count : {64, 128})
+      EXPECT_THAT(floats(linear({batch(count)})[0]), Each((1 + i) * width));
+    EXPECT_LT(context.counters().programBytes, weightBytes + weightBytes / 2);
+  }
+}
+
+TEST_F(ProgramsTest, ThreadsThatRunTwoPlansShareAPackedWeight) {
+  const Context context({.device = "cpu"});
+  ContextScope scope(context);
+  const Parameter weight(Tensor::full({width, width}, 1).realize());
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int64_t count : {64, 128})
+    threads.emplace_back([&, count] {
+      ContextScope own(context);
+      const Jit linear([&](std::span<const Tensor> x) { return std::vector{matmul(x[0], *weight)}; });
+      const Tensor x = batch(count);
+      for (int i = 0; i < 20; ++i) {
+        const std::vector<float> y = floats(linear({x})[0]);
+        wrong += y != std::vector<float>(y.size(), y[0]) || std::fmod(y[0], float(width)) != 0;
+      }
+    });
+  for (int i = 2; i < 6; ++i)
+    weight.set(Tensor::full({width, width}, i).realize());
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(ProgramsTest, WhatTheInterpreterKeepsIsBoundedToo) {

@@ -7,6 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -58,6 +60,37 @@ private:
   LogicalResult place(MutableArrayRef<Temporary> buffers, bool kept);
 };
 
+/// Commands of the init that use what others make stand beside these: what comes of other weights can be made alone.
+void groupInit(InitOp init) {
+  Block &block = init.getBody().front();
+  llvm::EquivalenceClasses<Operation *> steps;
+  llvm::DenseMap<Operation *, Operation *> users;
+  SmallVector<Operation *> commands;
+  for (Operation &command : block.without_terminator()) {
+    if (!isa<CommandOpInterface>(command))
+      continue;
+    commands.push_back(&command);
+    steps.insert(&command);
+    command.walk([&](Operation *inside) {
+      for (Value operand : inside->getOperands()) {
+        Operation *made = operand.getDefiningOp();
+        if (!made)
+          continue;
+        if (isa<AllocOp>(made))
+          steps.unionSets(users.try_emplace(made, &command).first->second, &command);
+        else if (Operation *earlier = block.findAncestorOpInBlock(*made))
+          steps.unionSets(earlier, &command);
+      }
+    });
+  }
+  llvm::MapVector<Operation *, SmallVector<Operation *>> members;
+  for (Operation *command : commands)
+    members[steps.getLeaderValue(command)].push_back(command);
+  for (const auto &[leader, step] : members)
+    for (Operation *command : step)
+      command->moveBefore(block.getTerminator());
+}
+
 } // namespace
 
 /// Gives all of them a place in one arena.
@@ -65,9 +98,11 @@ LogicalResult AssignArena::place(MutableArrayRef<Temporary> buffers, bool kept) 
   FuncOp func = getOperation();
   if (buffers.empty())
     return success();
-  llvm::sort(buffers, [](const Temporary &a, const Temporary &b) {
-    return std::make_pair(b.size, a.number) < std::make_pair(a.size, b.number);
-  });
+  // All that is kept lives at once, and lies in the order in which the init makes it: steps of that are made alone.
+  if (!kept)
+    llvm::sort(buffers, [](const Temporary &a, const Temporary &b) {
+      return std::make_pair(b.size, a.number) < std::make_pair(a.size, b.number);
+    });
   uint64_t arenaSize = 0, total = 0;
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
     buffer.offset = findGap(buffer, buffers.take_front(i));
@@ -102,13 +137,16 @@ LogicalResult AssignArena::place(MutableArrayRef<Temporary> buffers, bool kept) 
 
 void AssignArena::runOnOperation() {
   FuncOp func = getOperation();
+  if (InitOp init = func.getInit())
+    groupInit(init);
   // A loop spans the positions of its commands.
   llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> spans;
+  llvm::DenseMap<Operation *, unsigned> positions;
   unsigned position = 0;
   func.walk<WalkOrder::PreOrder>([&](CommandOpInterface command) {
     for (Operation *around = command; around != func; around = around->getParentOp())
       spans.try_emplace(around, position, position).first->second.second = position;
-    ++position;
+    positions[command] = position++;
   });
 
   SmallVector<Temporary> temporaries, kept;
@@ -119,8 +157,8 @@ void AssignArena::runOnOperation() {
     auto type = cast<BufferType>(op.getType());
     temporary.size = llvm::alignTo(std::max<uint64_t>(type.getByteSize(), 1), alignment);
     if (op.getKept()) {
-      temporary.first = 0;
-      temporary.last = position;
+      for (Operation *user : op->getUsers())
+        temporary.first = std::min(temporary.first, positions.lookup(user));
       kept.push_back(temporary);
       return;
     }
@@ -132,6 +170,11 @@ void AssignArena::runOnOperation() {
     }
     temporaries.push_back(temporary);
   });
+  llvm::stable_sort(kept, [](const Temporary &a, const Temporary &b) { return a.first < b.first; });
+  for (Temporary &one : kept) {
+    one.first = 0;
+    one.last = position;
+  }
   if (failed(place(temporaries, /*kept=*/false)) || failed(place(kept, /*kept=*/true)))
     signalPassFailure();
 }

@@ -139,7 +139,7 @@ class CudaReplay : public Replay {
 public:
   CudaReplay(std::shared_ptr<Card> ofCard, const Artifact &artifact, std::span<const Function> functions,
              uint64_t scratch, Queue &queue)
-      : card(std::move(ofCard)), queue(queue), name(artifact.entry), numInit(artifact.numInitCommands),
+      : card(std::move(ofCard)), queue(queue), name(artifact.entry), partEnds(artifact::endsOfInitSteps(artifact)),
         uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step(command, steps.size(), values.size());
@@ -277,7 +277,7 @@ private:
     return Status::ok();
   }
 
-  Status runPart(Part part) { return part == Part::Init ? runSteps(0, numInit) : runSteps(numInit, steps.size()); }
+  Status runPart(Part part) { return runSteps(part.from, part.to); }
 
   Status wait() {
     const Code code = card->api().streamSynchronize(card->stream());
@@ -328,7 +328,8 @@ private:
   void makeSegments() {
     segmentOf.assign(steps.size(), none);
     std::vector<bool> isBorder(steps.size() + 1);
-    isBorder[numInit] = true;
+    for (size_t end : partEnds)
+      isBorder[end] = true;
     for (size_t i = 0; i < steps.size(); ++i)
       if (steps[i].kind == Step::Loop)
         isBorder[i] = isBorder[i + 1] = true;
@@ -592,8 +593,8 @@ private:
   const std::shared_ptr<Card> card;
   Queue &queue;
   const std::string name;
-  /// The first so many steps are the init.
-  const size_t numInit;
+  /// Where steps of the init end.
+  const std::vector<size_t> partEnds;
   std::vector<Step> steps;
   /// Buffers, scalars and what else each step takes, one after the other, and where a launch finds them.
   std::vector<uint64_t> values;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -77,7 +78,7 @@ public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
              ThreadPool &threads, Queue &queue)
       : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()), queue(queue),
-        name(artifact.entry), numInit(artifact.numInitCommands), uses(artifact.buffers.size()) {
+        name(artifact.entry), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step(command, steps.size(), slots.size());
       artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
@@ -91,9 +92,11 @@ public:
       step.args.buffers = slots.data() + step.slot;
       step.job.context = &step;
     }
-    if (numThreads > 1)
-      for (const auto &[begin, end] : {std::pair(size_t(0), numInit), std::pair(numInit, steps.size())})
-        planForks(begin, end);
+    std::vector<size_t> ends = artifact::endsOfInitSteps(artifact);
+    ends.push_back(steps.size());
+    for (size_t begin = 0; size_t end : ends)
+      if (numThreads > 1)
+        planForks(std::exchange(begin, end), end);
   }
 
   void bind(uint32_t buffer, uint64_t handle) override {
@@ -109,10 +112,7 @@ public:
                                  std::to_string(stackBytes + ownFrames));
     begun = true;
     lastTime = Clock::now();
-    if (part == Part::Init)
-      runSteps(0, numInit, nanoseconds);
-    else
-      runSteps(numInit, steps.size(), nanoseconds);
+    runSteps(part.from, part.to, nanoseconds);
     return Status::ok();
   }
 
@@ -306,8 +306,6 @@ private:
   bool isInFork = false;
   Queue &queue;
   std::string name;
-  /// The first so many steps are the init.
-  const size_t numInit;
   std::vector<Step> steps;
   /// When the last step that was measured ended.
   Clock::time_point lastTime;

@@ -215,7 +215,9 @@ void SimulatedReplay::addAll(Batch &batch, size_t begin, size_t end, const std::
   for (size_t i = begin; i < end; i = endOf(i)) {
     std::vector<Point> earlier;
     for (uint32_t command : artifact.commands[i].wait)
-      earlier.push_back(batch.points[command]);
+      // Of another part it is over.
+      if (batch.points[command].timeline)
+        earlier.push_back(batch.points[command]);
     const bool isFirst = earlier.empty();
     if (isFirst)
       earlier = wait;
@@ -273,9 +275,8 @@ void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Poi
                              Point signal, std::shared_ptr<void> held, std::function<void()> skipped,
                              std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
-  const bool isInit = part == Part::Init;
-  const size_t init = artifact.numInitCommands;
-  const size_t first = isInit ? 0 : init, last = isInit ? init : artifact.commands.size();
+  const auto [first, last] = part;
+  const bool isInit = first < artifact.numInitCommands;
   addAll(batch, first, last, wait, after);
   // All that wait for nothing else are skipped with it.
   if (!batch.works.empty())
