@@ -372,17 +372,14 @@ Status Executor::readOutput(size_t index, uint64_t offset, std::span<std::byte> 
 }
 
 void Executor::release(bool keepWeights) {
-  for (Slot &slot : outputs)
-    slot.buffer = nullptr;
+  std::fill(outputs.begin(), outputs.end(), Slot());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool isKept = keepWeights && artifact().inputs[i].isWeight;
-    if (isKept && inputs[i].owned)
-      continue;
-    if (!isKept)
-      inputs[i].others.reset();
-    else if (inputs[i].buffer)
+    if (!keepWeights || !artifact().inputs[i].isWeight) {
+      inputs[i] = {};
+    } else if (inputs[i].buffer && !inputs[i].owned) {
       inputs[i].others = inputs[i].buffer;
-    inputs[i].buffer = nullptr;
+      inputs[i].buffer = nullptr;
+    }
   }
   bound.clear();
   isApart = false;
