@@ -394,7 +394,7 @@ void Executor::trim() {
   isApart = false;
 }
 
-/// Everything is bound afterwards, or nothing has changed.
+/// Everything is bound afterwards, or no output is that was not before.
 Status Executor::prepare() {
   if (!arena && !shared) {
     finishAll();
@@ -476,6 +476,8 @@ void Executor::findOrder(std::vector<Point> &wait, std::vector<Point> &after, si
       step.memory->beforeRead(wait);
     step.memory->makeRoom();
   }
+  if (shared)
+    arena->makeRoom(numStale);
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
       slot.buffer->makeRoom(1 + numStale);
@@ -735,18 +737,22 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   }
   findOrder(points, afterRun, numStale);
   // From here on others may wait for the points. What throws has handed over nothing.
-  for (Making &making : makings) {
+  for (Making &making : makings)
     noteInit(*making.step, making.made);
-    init = making.made;
-  }
   last = run;
   note(last);
   for (Making &making : makings) {
+    // Where the run is not handed over, it is over before these are.
+    if (shared)
+      arena->noteRead(making.made);
     const Status handed = withoutExceptions([&] {
       replay->submit(making.step->part, std::move(making.wait), std::move(making.after), making.made, held);
       return Status::ok();
     });
-    if (!handed.isOk())
+    // Behind it are those that were handed over before.
+    if (handed.isOk())
+      init = making.made;
+    else
       making.made.timeline->fail(handed);
   }
   const Status handed = withoutExceptions([&] {

@@ -25,6 +25,9 @@ void Kept::noteMade(std::span<const uint64_t> writes) {
 }
 
 void Kept::sourceIsGone() {
+  // A thread that is not here may hold the lock.
+  if (mark.isForked())
+    return;
   std::shared_ptr<Buffer> memory;
   std::lock_guard lock(mutex);
   // Freed without the lock.

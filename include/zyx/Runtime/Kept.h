@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_KEPT_H
 #define ZYX_RUNTIME_KEPT_H
 
+#include "zyx/Base/Forked.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Runtime/Buffer.h"
 
@@ -32,6 +33,7 @@ public:
   void sourceIsGone() override;
 
 private:
+  const ForkMark mark;
   mutable std::mutex mutex;
   std::shared_ptr<Buffer> own;
   bool isMade = false;

@@ -12,7 +12,9 @@
 
 #include <atomic>
 #include <optional>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -517,6 +519,185 @@ TEST_F(SharedInitTest, ThreadsShareItWhileTheWeightChanges) {
     }
     EXPECT_TRUE(simulation->races().empty()) << simulation->races()[0].toString();
   }
+}
+
+/// A plan in flight has the value from before a write, and the next one waits for it and makes the new one.
+TEST_F(SharedInitTest, AWriteComesBetweenPlansInFlight) {
+  for (const bool isMadeBefore : {true, false})
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      auto simulation = *Simulation::create({.seed = seed, .queues = 3});
+      const auto device = simulation->device();
+      auto w = weight(device, {1, 2, 3, 4});
+      One one = bound(device, ::withSharedArena(identity), w), other = bound(device, ::withInit(identity), w);
+      if (isMadeBefore)
+        EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+      simulation->hold();
+      auto first = one.executor->submit();
+      const uint64_t writes = w->writes();
+      std::thread writing([&] {
+        const Values ones(4, 1);
+        EXPECT_TRUE(w->write(std::as_bytes(std::span(ones))).isOk());
+      });
+      while (w->writes() == writes)
+        std::this_thread::yield();
+      auto second = other.executor->submit();
+      simulation->release();
+      writing.join();
+      ASSERT_TRUE(first.isOk() && first->wait().isOk());
+      ASSERT_TRUE(second.isOk() && second->wait().isOk());
+      EXPECT_THAT(read(*one.executor), ElementsAre(6, 10, 14, 18));
+      EXPECT_THAT(read(*other.executor), ElementsAre(6, 6, 6, 6));
+      EXPECT_THAT(run(*one.executor), ElementsAre(6, 6, 6, 6));
+      EXPECT_EQ(one.executor->initLaunches(), isMadeBefore ? 0u : 2u);
+      EXPECT_EQ(other.executor->initLaunches(), isMadeBefore ? 4u : 2u);
+      EXPECT_TRUE(simulation->races().empty()) << simulation->races()[0].toString();
+    }
+}
+
+/// Who makes it for others ends behind that, and what he made is theirs.
+TEST_F(SharedInitTest, AnExecutorEndsWhileOthersRelyOnItsInit) {
+  auto simulation = *Simulation::create({.seed = 3, .queues = 3});
+  for (const auto &device : {cpu, simulation->device()}) {
+    auto w = weight(device, {0, 0, 0, 0});
+    auto trainer = load(device, ::withInit(std::nullopt));
+    set(*trainer, 0, {5, 5, 5, 5});
+    set(*trainer, 1, {0, 0, 0, 0});
+    ASSERT_TRUE(trainer->bindOutput(0, w).isOk());
+    One one = bound(device, ::withInit(identity), w), other = bound(device, ::withSharedArena(identity), w);
+    auto gate = std::make_shared<Timeline>();
+    const Point wait[] = {{gate, 1}};
+    ASSERT_TRUE(trainer->submit(wait).isOk());
+    auto first = one.executor->submit(), second = other.executor->submit();
+    ASSERT_TRUE(first.isOk() && second.isOk());
+    std::thread ends([&] { one.executor = nullptr; });
+    ASSERT_TRUE(gate->signal(1).isOk());
+    ends.join();
+    ASSERT_TRUE(first->wait().isOk() && second->wait().isOk());
+    EXPECT_THAT(read(*other.executor), ElementsAre(30, 30, 30, 30));
+    EXPECT_THAT(run(*other.executor), ElementsAre(30, 30, 30, 30));
+    EXPECT_EQ(other.executor->initLaunches(), 0u);
+  }
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+/// What is in flight keeps the weight, and with it what is made of it; both go with the last of that.
+TEST_F(SharedInitTest, AWeightEndsWhilePlansAreInFlight) {
+  auto w = weight(cpu, {0, 0, 0, 0});
+  auto trainer = load(cpu, ::withInit(std::nullopt));
+  set(*trainer, 0, {5, 5, 5, 5});
+  set(*trainer, 1, {0, 0, 0, 0});
+  ASSERT_TRUE(trainer->bindOutput(0, w).isOk());
+  One one = bound(cpu, ::withInit(identity), w), other = bound(cpu, ::withInit(identity), w);
+  auto gate = std::make_shared<Timeline>();
+  const Point wait[] = {{gate, 1}};
+  auto written = trainer->submit(wait);
+  trainer->release();
+  auto first = one.executor->submit(), second = other.executor->submit();
+  ASSERT_TRUE(written.isOk() && first.isOk() && second.isOk());
+  for (const One *each : {&one, &other})
+    each->executor->release(/*keepWeights=*/true);
+  const uint64_t before = cpu->pool()->usage().inUse;
+  w = nullptr;
+  EXPECT_EQ(cpu->pool()->usage().inUse, before);
+  ASSERT_TRUE(gate->signal(1).isOk());
+  EXPECT_TRUE(first->wait().isOk() && second->wait().isOk());
+  for (const One *each : {&one, &other}) {
+    Values values(4);
+    ASSERT_TRUE(each->y->read(std::as_writable_bytes(std::span(values))).isOk());
+    EXPECT_THAT(values, ElementsAre(30, 30, 30, 30));
+    each->executor->forEachKept([](const Buffer &) { ADD_FAILURE(); });
+  }
+}
+
+/// The same where a run on a calling thread makes it.
+TEST_F(SharedInitTest, AFailureOfAThreadIsMadeGoodByWhoeverComesNext) {
+  auto simulation = *Simulation::create({.queues = 3});
+  const auto device = simulation->device();
+  auto w = weight(device, {1, 2, 3, 4});
+  One one = bound(device, ::withInit(identity), w), other = bound(device, ::withInit(identity), w);
+  simulation->hold();
+  simulation->failWork(0, 1);
+  Status ran;
+  std::thread running([&] { ran = one.executor->run(); });
+  while (simulation->counts().submitted < 3)
+    std::this_thread::yield();
+  auto second = other.executor->submit();
+  simulation->release();
+  running.join();
+  EXPECT_THAT(ran.toString(), HasSubstr("the work was told to fail"));
+  ASSERT_TRUE(second.isOk());
+  EXPECT_THAT(second->wait().toString(), HasSubstr("the work was told to fail"));
+  EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_EQ(one.executor->initLaunches() + other.executor->initLaunches(), 4u);
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+TEST_F(SharedInitTest, WhoGetsNoMemoryForItLeavesItToOthers) {
+  auto simulation = *Simulation::create();
+  const auto device = simulation->device();
+  auto w = weight(device, {1, 2, 3, 4});
+  One one = bound(device, ::withInit(identity), w), other = bound(device, ::withInit(identity), w);
+  const uint64_t before = device->pool()->usage().inUse;
+  simulation->failAllocations(0, 1);
+  for (const Status &status : {one.executor->run(), one.executor->submit().status()}) {
+    EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
+    EXPECT_EQ(status.device(), "simulated0");
+  }
+  EXPECT_EQ(device->pool()->usage().inUse, before);
+  simulation->failAllocations(0, 0);
+  EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_EQ(one.executor->initLaunches(), 0u);
+}
+
+/// Equal steps of one plan are one.
+TEST_F(SharedInitTest, APlanSharesWithItself) {
+  using namespace zyx::artifact;
+  Artifact a = ::withInit(std::nullopt);
+  a.buffers[3] = {BufferKind::Kept, 0, 16};
+  a.arenaSize = 0;
+  a.keptSize = 128;
+  a.commands = {{Launch{1, {{1, 0}, {3, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
+                {Launch{1, {{1, 0}, {4, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
+                {Launch{0, {{3, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
+  a.initSteps = {{1, 64, identity}, {1, 64, identity}};
+  auto simulation = *Simulation::create({.seed = 5, .queues = 3});
+  for (const auto &device : {cpu, simulation->device()}) {
+    auto w = weight(device, {1, 2, 3, 4});
+    One one = bound(device, a, w);
+    const uint64_t before = device->pool()->usage().inUse;
+    EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+    EXPECT_EQ(device->pool()->usage().inUse, before + 64);
+    const Values ones(4, 1);
+    ASSERT_TRUE(w->write(std::as_bytes(std::span(ones))).isOk());
+    auto submitted = one.executor->submit();
+    ASSERT_TRUE(submitted.isOk() && submitted->wait().isOk());
+    EXPECT_THAT(read(*one.executor), ElementsAre(6, 6, 6, 6));
+  }
+  EXPECT_TRUE(simulation->races().empty());
+}
+
+/// There it is neither used nor waited for, and the parent still has it.
+TEST_F(SharedInitTest, AForkedProcessLetsItGo) {
+  auto w = weight(cpu, {1, 2, 3, 4});
+  One one = bound(cpu, ::withInit(identity), w), other = bound(cpu, ::withInit(identity), w);
+  EXPECT_THAT(run(*one.executor), ElementsAre(6, 10, 14, 18));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    const bool isRefused = other.executor->run().code() == ErrorCode::Unsupported;
+    other.executor->release(/*keepWeights=*/true);
+    one.executor->release(/*keepWeights=*/true);
+    w = nullptr;
+    one.executor = other.executor = nullptr;
+    ::_exit(isRefused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_EQ(other.executor->initLaunches(), 0u);
 }
 
 } // namespace
