@@ -70,6 +70,10 @@ public:
                            std::optional<NodeId> count = std::nullopt);
   std::vector<NodeId> custom(std::string name, const std::vector<NodeId> &operands,
                              const BuildBody &build);
+  /// The results of a body on these arguments.
+  std::vector<NodeId> inlined(const graph::Body &body, const std::vector<NodeId> &arguments) {
+    return take(graph().inlineBody(body, arguments));
+  }
   NodeId scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false,
               bool reverse = false) {
     return take(graph().scan(kind, x, dim, exclusive, reverse));

@@ -142,8 +142,9 @@ Verdict judge(const Status &failure) {
 
 } // namespace
 
-Verdict runProgram(const Program &program, bool strict, Device &device) {
-  const Packed packed{program, {{0, program.graph.outputs.size()}}, {strict}, {0}, {}};
+Verdict runProgram(const Program &program, bool strict, Device &device, double tolerance) {
+  const size_t numOutputs = program.graph.outputs.size();
+  const Packed packed{program, {{0, numOutputs}}, {strict}, {tolerance}, std::vector<std::optional<NodeId>>(numOutputs)};
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
     return judge(got.status());

@@ -12,8 +12,8 @@
 
 namespace zyx::conformance {
 
-/// Runs one program on the device, and compares.
-Verdict runProgram(const Program &program, bool strict, Device &device);
+/// Runs one program on the device, and compares, by a tolerance as that of a case where it is not 0.
+Verdict runProgram(const Program &program, bool strict, Device &device, double tolerance = 0);
 
 /// Runs the cases `indices` on the device, packed into one graph, and compares; a part that is
 /// wrong or refused is run again alone. Calls `report` once for each.

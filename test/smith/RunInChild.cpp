@@ -18,12 +18,12 @@ using conformance::Outcome;
 
 [[noreturn]] static void runChild(const Program &program, int file,
                                   const std::function<std::unique_ptr<conformance::Device>()> &make,
-                                  unsigned seconds) {
+                                  unsigned seconds, double tolerance) {
   // What an allocator says before it aborts is said hundreds of times.
   if (const int null = open("/dev/null", O_WRONLY); null >= 0)
     dup2(null, STDERR_FILENO);
   alarm(seconds);
-  const conformance::Verdict verdict = conformance::runProgram(program, /*strict=*/false, *make());
+  const conformance::Verdict verdict = conformance::runProgram(program, /*strict=*/false, *make(), tolerance);
   const std::string text = static_cast<char>(verdict.outcome) + verdict.text;
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(file, text.data() + done, text.size() - done);
@@ -36,14 +36,14 @@ using conformance::Outcome;
 
 Failure runInChild(const Program &program,
                    const std::function<std::unique_ptr<conformance::Device>()> &make,
-                   unsigned seconds) {
+                   unsigned seconds, double tolerance) {
   int ends[2];
   if (pipe(ends) != 0)
     return {Outcome::Crash, std::strerror(errno)};
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    runChild(program, ends[1], make, seconds);
+    runChild(program, ends[1], make, seconds, tolerance);
   }
   close(ends[1]);
   std::string text;

@@ -9,6 +9,8 @@
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/IO/Npy.h"
 
+#include "mlir/Parser/Parser.h"
+
 #include <map>
 #include <sstream>
 
@@ -22,6 +24,18 @@ std::string toText(const graph::Graph &graph) {
   llvm::raw_string_ostream stream(text);
   graph::ir::importGraph(graph, &context)->print(stream);
   return text + "\n";
+}
+
+Result<graph::Graph> fromText(const std::string &text) {
+  mlir::DialectRegistry registry;
+  registry.insert<graph::ir::GraphDialect, mlir::func::FuncDialect>();
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return Status::invalidArgument("the text of a program does not parse");
+  for (mlir::func::FuncOp entry : module->getOps<mlir::func::FuncOp>())
+    return graph::ir::exportGraph(entry);
+  return Status::invalidArgument("the text of a program has no function");
 }
 
 /// The program with the inputs `values` as constants.

@@ -11,6 +11,8 @@ namespace zyx::smith {
 
 /// The graph as a file of MLIR.
 std::string toText(const graph::Graph &graph);
+/// The graph of a file's only function.
+Result<graph::Graph> fromText(const std::string &text);
 
 /// Writes PATH, a .mlir file, and PATH.INPUT.npy for each of its inputs; inputs of dtypes that .npy
 /// lacks become constants where that is allowed. The file begins with `comment`, each line behind

@@ -6,6 +6,7 @@
 #include "conformance/Runner.h"
 #include "smith/Cases.h"
 #include "smith/Drawer.h"
+#include "smith/Models.h"
 #include "smith/WriteProgram.h"
 
 #include <algorithm>
@@ -37,7 +38,14 @@ constexpr const char *help =
     "  --batch=N        graphs compiled as one program (default: 48; always 1 with schedules)\n"
     "  --max-refused=N  fail where more graphs of one device and way are refused\n"
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
-    "  --print          print the graph of --seed, and run nothing\n"
+    "  --print[=HOW]    print the graph of --seed, and run nothing. Of models: graph (default), torch: a\n"
+    "                   function of Python, json: both and what is known besides, a line for each\n"
+    "  --like=WHAT      what is drawn: anything (default), or models: programs like those that people\n"
+    "                   run, of which --seed has as many as one likes (docs/finder.md)\n"
+    "  --index=N        of models: the first program of the seed (default: 0)\n"
+    "  --scale=NAME     of models: full: published sizes; host: few rows; small (default where they run):\n"
+    "                   for the interpreter. Printed ones are full where it is not said\n"
+    "  --families       print the families of models, and stop\n"
     "  -h, --help       print this text\n"
     "  --version        print zyx's version\n"
     "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
@@ -48,12 +56,38 @@ struct Settings {
   std::vector<Optimise> ways;
   uint64_t seed = 1;
   int64_t count = 300;
+  bool hasCount = false;
   double time = 0;
   RunOptions run;
   int64_t maxRefused = INT64_MAX;
   std::string folder;
-  bool print = false;
+  /// "graph", "torch" or "json"; empty where programs run.
+  std::string print;
+  bool models = false, families = false;
+  uint64_t index = 0;
+  std::optional<smith::Scale> scale;
+
+  smith::Scale scaleOr(smith::Scale standard) const { return scale.value_or(standard); }
 };
+
+tools::Option printOption(std::string &to) {
+  tools::Option option = tools::value("--print", [&](std::string_view given) {
+    to = given.empty() ? "graph" : given;
+    return to == "graph" || to == "torch" || to == "json" ? Status::ok()
+                                                          : tools::badValue("--print", given, "way to print: graph, torch or json");
+  });
+  option.takes = tools::Option::Takes::MaybeValue;
+  return option;
+}
+
+tools::Option countOption(Settings &settings) {
+  tools::Option option = tools::number<int64_t>("--count", settings.count, "number of graphs", 1);
+  option.set = [&settings, set = option.set](std::string_view given) {
+    settings.hasCount = true;
+    return set(given);
+  };
+  return option;
+}
 
 std::vector<tools::Option> optionsOf(Settings &settings) {
   return {
@@ -68,13 +102,24 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
         return Status::ok();
       }),
       tools::number("--seed", settings.seed, "seed"),
-      tools::number<int64_t>("--count", settings.count, "number of graphs", 1),
+      countOption(settings),
       tools::number("--time", settings.time, "number of seconds", 0.0),
       tools::number("--jobs", settings.run.jobs, "number of processes", decltype(settings.run.jobs)(1)),
       tools::number("--batch", settings.run.batch, "number of graphs", decltype(settings.run.batch)(1)),
       tools::number("--max-refused", settings.maxRefused, "number of graphs"),
       tools::text("--reduce", settings.folder),
-      tools::flag("--print", settings.print),
+      printOption(settings.print),
+      tools::value("--like", [&](std::string_view given) {
+        settings.models = given == "models";
+        return settings.models || given == "anything" ? Status::ok()
+                                                      : tools::badValue("--like", given, "kind of program: anything or models");
+      }),
+      tools::number("--index", settings.index, "number of a program"),
+      tools::value("--scale", [&](std::string_view given) {
+        settings.scale = smith::parseScale(given);
+        return settings.scale ? Status::ok() : tools::badValue("--scale", given, "scale: full, host or small");
+      }),
+      tools::flag("--families", settings.families),
   };
 }
 
@@ -113,25 +158,48 @@ struct Column {
   }
 };
 
-/// Cuts the graph of a seed down, and says where it is.
-void reduce(const Column &column, uint64_t seed, const Settings &settings) {
-  Program program = smith::drawProgram(seed, smith::Profile::mixed());
-  const auto make = column.make(seed);
-  const smith::Failure failure = smith::runInChild(program, make, settings.run.seconds);
+/// What is drawn for a number: a seed, or an index of a seed.
+struct Drawn {
+  Program program;
+  uint64_t seed = 0;
+  /// The options that draw it again, and the name of its file.
+  std::string options, file;
+  double tolerance = 0;
+};
+Drawn drawAgain(uint64_t number, const Settings &settings) {
+  const std::string text = std::to_string(number);
+  if (!settings.models)
+    return {smith::drawProgram(number, smith::Profile::mixed()), number, "--seed=" + text, text};
+  const smith::Scale scale = settings.scaleOr(smith::Scale::Small);
+  // It was drawn before.
+  const Result<smith::ModelProgram> model = smith::drawModel(settings.seed, number, scale);
+  const std::string seed = std::to_string(settings.seed);
+  return {smith::toProgram(*model), settings.seed + number,
+          "--like=models --scale=" + std::string(toString(scale)) + " --seed=" + seed + " --index=" + text,
+          "models-" + seed + "-" + text, smith::toleranceOf(*model)};
+}
+
+/// Cuts the graph of a number down, and says where it is.
+void reduce(const Column &column, uint64_t number, const Settings &settings) {
+  const Drawn drawn = drawAgain(number, settings);
+  const auto make = column.make(drawn.seed);
+  const auto run = [&](const Program &candidate) {
+    return smith::runInChild(candidate, make, settings.run.seconds, drawn.tolerance);
+  };
+  const smith::Failure failure = run(drawn.program);
   if (!column.isBad(failure.outcome)) {
-    std::printf("  seed %llu does not fail alone, so it is not cut down\n",
-                static_cast<unsigned long long>(seed));
+    std::printf("  %s does not fail alone, so it is not cut down\n",
+                settings.models ? drawn.file.c_str() : ("seed " + drawn.file).c_str());
     return;
   }
-  program = smith::reduceProgram(std::move(program), [&](const Program &candidate) {
-    return smith::isSameFailure(smith::runInChild(candidate, make, settings.run.seconds), failure);
-  });
+  const Program program = smith::reduceProgram(
+      drawn.program, [&](const Program &candidate) { return smith::isSameFailure(run(candidate), failure); });
   const std::string path = settings.folder + "/" + column.device + column.target + "-" +
-                           std::string(toString(column.way)) + "-" + std::to_string(seed) + ".mlir";
-  const std::string text = smith::runInChild(program, make, settings.run.seconds).text;
+                           std::string(toString(column.way)) + "-" + drawn.file + ".mlir";
+  const std::string text = run(program).text;
   const Status written = smith::writeProgram(
       program, path, column.target.empty() ? column.device + column.isaOption() : "",
-      "zyx-smith " + column.option() + " --optimise=" + std::string(toString(column.way)) + " --seed=" + std::to_string(seed) + " --count=1\n" + text);
+      "zyx-smith " + column.option() + " --optimise=" + std::string(toString(column.way)) + " " + drawn.options + " --count=1\n" + text);
   if (!written.isOk())
     std::printf("  %s\n", written.toString().c_str());
   else
@@ -141,7 +209,15 @@ void reduce(const Column &column, uint64_t seed, const Settings &settings) {
 /// Runs the graphs of some seeds; true if nothing is wrong.
 bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &settings) {
   std::vector<Case> cases;
-  smith::addRandomCases(cases, firstSeed, count);
+  if (settings.models) {
+    const Status status = smith::addModelCases(cases, settings.seed, firstSeed, count, settings.scaleOr(smith::Scale::Small));
+    if (!status.isOk()) {
+      std::printf("%s\n", status.toString().c_str());
+      return false;
+    }
+  } else {
+    smith::addRandomCases(cases, firstSeed, count);
+  }
   RunOptions options = settings.run;
   // The schedule of a seed is drawn for its graph alone.
   if (column.way == Optimise::Schedules)
@@ -164,8 +240,8 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
     const char *how = verdict.outcome == Outcome::Wrong     ? "WRONG"
                       : verdict.outcome == Outcome::Refused ? "REFUSED"
                                                             : "CRASH";
-    std::printf("%s seed %llu on %s: %s\n", how,
-                static_cast<unsigned long long>(seed), column.name().c_str(), verdict.text.c_str());
+    const std::string name = settings.models ? cases[verdict.index].name : "seed " + std::to_string(seed);
+    std::printf("%s %s on %s: %s\n", how, name.c_str(), column.name().c_str(), verdict.text.c_str());
     if (!settings.folder.empty())
       reduce(column, seed, settings);
   }
@@ -173,18 +249,40 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   return good;
 }
 
-void print(const Column &column) {
+void print(const Column &column, const Settings &settings) {
   const auto count = [&](Outcome outcome) {
     const auto found = column.counts.find(outcome);
     return static_cast<long long>(found == column.counts.end() ? 0 : found->second);
   };
   for (const auto &[reason, seeds] : column.refusals)
-    std::printf("REFUSED %zu on %s, seed %llu is one: %s\n", seeds.size(), column.name().c_str(),
-                static_cast<unsigned long long>(seeds.front()), reason.c_str());
+    std::printf("REFUSED %zu on %s, %s %llu is one: %s\n", seeds.size(), column.name().c_str(),
+                settings.models ? "index" : "seed", static_cast<unsigned long long>(seeds.front()), reason.c_str());
   std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n",
               column.name().c_str(), static_cast<long long>(column.numGraphs), count(Outcome::Pass),
               count(Outcome::Wrong), count(Outcome::Refused), count(Outcome::Crash),
               column.seconds);
+}
+
+/// Prints what would run.
+int printPrograms(const Settings &settings) {
+  if (!settings.models) {
+    if (settings.print != "graph") {
+      std::fprintf(stderr, "zyx-smith: error: --print=%s: only --like=models has that\n", settings.print.c_str());
+      return 2;
+    }
+    tools::print(smith::toText(smith::drawProgram(settings.seed, smith::Profile::mixed()).graph));
+    return 0;
+  }
+  for (int64_t i = 0; i < settings.count; ++i) {
+    const Result<smith::ModelProgram> model = smith::drawModel(settings.seed, settings.index + static_cast<uint64_t>(i),
+                                                              settings.scaleOr(smith::Scale::Full));
+    if (!model)
+      return tools::finish("zyx-smith", model.status());
+    tools::print(settings.print == "json"    ? smith::toJson(*model) + "\n"
+                 : settings.print == "torch" ? "# " + smith::nameOf(*model) + "\n" + model->python
+                                             : "// " + smith::nameOf(*model) + "\n" + smith::toText(model->graph));
+  }
+  return 0;
 }
 
 } // namespace
@@ -193,10 +291,15 @@ static int runSmith(int argc, char **argv) {
   Settings settings;
   if (const auto code = tools::parseOrAnswer("zyx-smith", help, argc, argv, optionsOf(settings)))
     return *code;
-  if (settings.print) {
-    const Program program = smith::drawProgram(settings.seed, smith::Profile::mixed());
-    std::fputs(smith::toText(program.graph).c_str(), stdout);
+  if (settings.families) {
+    for (std::string_view family : smith::modelFamilies())
+      tools::print(std::string(family) + "\n");
     return 0;
+  }
+  if (!settings.print.empty()) {
+    if (!settings.hasCount)
+      settings.count = 1;
+    return printPrograms(settings);
   }
   if (settings.devices.empty() && settings.targets.empty())
     settings.devices = {"cpu", "c"};
@@ -228,10 +331,10 @@ static int runSmith(int argc, char **argv) {
   for (int64_t done = 0; done < settings.count && !late(); done += chunk)
     for (Column &column : columns)
       if (!late())
-        good &= run(column, settings.seed + static_cast<uint64_t>(done),
+        good &= run(column, (settings.models ? settings.index : settings.seed) + static_cast<uint64_t>(done),
                     std::min(chunk, settings.count - done), settings);
   for (Column &column : columns) {
-    print(column);
+    print(column, settings);
     good &= column.counts[Outcome::Refused] <= settings.maxRefused;
     /// A device that cannot even be opened refuses everything.
     good &= column.numGraphs == 0 || column.counts[Outcome::Refused] < column.numGraphs;

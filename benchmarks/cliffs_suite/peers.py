@@ -1,0 +1,197 @@
+"""PyTorch: inputs, references, and the peers of a program."""
+import contextlib, functools, os, signal, time
+
+HOST_PEERS = ("eager", "compile")
+CARD_PEERS = ("eager", "compile", "eager-graphs", "compile-graphs")
+
+
+class TooLong(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def limited(seconds):
+    """Of a main thread: raises when so much time is over."""
+    def stop(*_):
+        raise TooLong(f"takes more than {seconds:.0f} s")
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def dtypes(torch):
+    return {"bool": torch.bool, "i8": torch.int8, "u8": torch.uint8, "i32": torch.int32, "i64": torch.int64,
+            "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+
+
+def draw(torch, program, device):
+    """The inputs, the same ones for the same program on the same kind of device."""
+    generator = torch.Generator(device).manual_seed(program["seed"] * 1000003 + program["index"])
+    made = []
+    for each in program["inputs"]:
+        kind, a, b = each["values"]
+        shape, dtype = each["shape"], dtypes(torch)[each["dtype"]]
+        if kind == "mask":
+            value = torch.rand(shape, generator=generator, device=device) < a
+            value[..., 0] = True
+        elif kind == "normal":
+            value = torch.empty(shape, device=device).normal_(a, b, generator=generator).to(dtype)
+        elif dtype.is_floating_point:
+            value = torch.empty(shape, device=device).uniform_(a, b, generator=generator).to(dtype)
+        else:
+            value = torch.randint(int(a), int(b), shape, generator=generator, device=device, dtype=torch.int64).to(dtype)
+        made.append(value)
+    return made
+
+
+def module_of(program):
+    names = {"__name__": f"program{program['index']}"}
+    exec(compile(program["python"], f"<{program['family']} {program['index']}>", "exec"), names)
+    return names
+
+
+def wide_values(torch, values, dtype):
+    return [value.to(dtype) if value.dtype.is_floating_point else value for value in values]
+
+
+class Peers:
+    """Functions without arguments that compute a program's results."""
+
+    def __init__(self, torch, program, values):
+        self.torch, self.program, self.values, self.names = torch, program, values, module_of(program)
+
+    def bound(self, function, values):
+        if self.program["gradients"]:
+            return lambda: function(*values)
+        def without_gradients():
+            with self.torch.no_grad():
+                return function(*values)
+        return without_gradients
+
+    def reference(self):
+        """In f64, or in f32 where there is no memory for that; and which."""
+        torch = self.torch
+        for dtype in (torch.float64, torch.float32):
+            try:
+                return self.bound(self.names["program"], wide_values(torch, self.values, dtype))(), dtype
+            except (torch.OutOfMemoryError, MemoryError, RuntimeError) as failure:
+                if dtype == torch.float32 or "memory" not in str(failure).lower():
+                    raise
+            torch.cuda.empty_cache()
+
+    @functools.cached_property
+    def eager(self):
+        return self.bound(self.names["program"], self.values)
+
+    @functools.cached_property
+    def compiled(self):
+        torch, forward = self.torch, self.names["forward"]
+        torch._dynamo.reset()
+        torch._dynamo.config.recompile_limit = 64
+        faster = torch.compile(forward, dynamic=False)
+        program = functools.partial(self.names["program"], forward=faster) if self.program["gradients"] else faster
+        function = self.bound(program, self.values)
+        for _ in range(2):
+            function()
+        return function
+
+    def captured(self, function):
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                function()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results = function()
+
+        def replay():
+            graph.replay()
+            return results
+        return replay
+
+    def get(self, name):
+        base = self.compiled if name.startswith("compile") else self.eager
+        return self.captured(base) if name.endswith("-graphs") else base
+
+
+def error_of(torch, values, references):
+    """How far results are from the references: `all`: |y - ref| / |ref| of the worst result; `each`: the largest distance
+    of an element, relative to itself and the root of the mean square together; `far`: the share of elements beyond the
+    bound of its dtype; `differing`: the share of integers that are others. `broken`: another count or shape, or a number
+    that should be finite and is not, or the other way around."""
+    found = {"all": 0.0, "each": 0.0, "far": 0.0, "differing": 0.0, "broken": False}
+    if len(values) != len(references):
+        return {**found, "broken": True}
+    for value, reference in zip(values, references):
+        if value.shape != reference.shape:
+            return {**found, "broken": True}
+        if value.numel() == 0:
+            continue
+        if not reference.dtype.is_floating_point:
+            found["differing"] = max(found["differing"], (value.to(reference.dtype) != reference).double().mean().item())
+            continue
+        value, reference = value.double(), reference.double()
+        finite = reference.isfinite()
+        if not torch.equal(finite, value.isfinite()):
+            return {**found, "broken": True}
+        value, reference = torch.where(finite, value, 0), torch.where(finite, reference, 0)
+        distance = (value - reference).abs()
+        norm, mean = reference.norm().item(), reference.square().mean().sqrt().item()
+        if norm == 0:
+            found["each"] = found["all"] = max(found["all"], float(distance.max().item() > 0))
+            continue
+        each = distance / (reference.abs() + mean)
+        found["all"] = max(found["all"], distance.norm().item() / norm)
+        found["each"] = max(found["each"], each.max().item())
+        found["far"] = max(found["far"], (each > 0.15).double().mean().item())
+    return found
+
+
+def set_environment(folder):
+    """Before torch is imported."""
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", folder)
+
+
+class Clock:
+    """Seconds of one run of a function."""
+
+    def __init__(self, torch, device):
+        self.torch, self.is_card = torch, device != "cpu"
+
+    def __call__(self, function):
+        if not self.is_card:
+            begin = time.perf_counter()
+            function()
+            return time.perf_counter() - begin
+        # Behind a run of its own, and held until the host has handed it over.
+        cuda = self.torch.cuda
+        function()
+        cuda._sleep(500000)
+        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        begin.record()
+        function()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e-3
+
+
+def copy_rate(torch, device):
+    """Bytes a second, read and written, of a copy that no cache holds."""
+    count = 1 << 28 if device != "cpu" else 1 << 26
+    source = torch.ones(count, dtype=torch.float32, device=device)
+    target, clock = torch.empty_like(source), Clock(torch, device)
+    return 2 * source.numel() * 4 / sorted(clock(lambda: target.copy_(source)) for _ in range(9))[4]
+
+
+def product_rate(torch):
+    """Operations a second of the library's product of large matrices of f32 on a processor, at best."""
+    a, b = torch.ones(1536, 1536), torch.ones(1536, 1536)
+    clock = Clock(torch, "cpu")
+    return 2 * 1536 ** 3 / min(clock(lambda: a @ b) for _ in range(8))

@@ -1,0 +1,189 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Runs artifacts and says what each kernel takes, for benchmarks/cliffs.py:
+//   zyx-bench-kernels DEVICE [THREADS]
+// Reads commands, one a line, and answers each with a line of JSON, which has a member "error" where it failed:
+//   load FILE            an artifact of zyx-compile; what was loaded before is released
+//   input INDEX FILE     the elements of an input, row-major
+//   run                  runs it
+//   output INDEX FILE    writes the elements of an output
+//   time COUNT SECONDS   nanoseconds of so many runs, fewer where the time is over; of the device where that has a clock of
+//                        its own, and else of the call
+//   profile COUNT        of each command the median time of so many runs, what it does, and how often it runs
+//===----------------------------------------------------------------------===//
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/File.h"
+#include "zyx/Runtime/Buffer.h"
+#include "zyx/Runtime/Device.h"
+#include "zyx/Runtime/Executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace zyx;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check(const Status &status) {
+  if (!status.isOk())
+    throw std::runtime_error(status.toString());
+}
+template <typename T> T check(Result<T> result) {
+  check(result.status());
+  return std::move(*result);
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (const char c : text)
+    if (c == '"' || c == '\\')
+      result += std::string("\\") + c;
+    else
+      result += static_cast<unsigned char>(c) < 32 ? ' ' : c;
+  return result + "\"";
+}
+
+template <typename Numbers> std::string list(const Numbers &numbers) {
+  std::string text;
+  for (const auto &number : numbers)
+    text += (text.empty() ? "" : ",") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+/// How often each command runs; 0 where data says it.
+std::vector<uint64_t> passesOf(const artifact::Artifact &artifact) {
+  std::vector<uint64_t> passes(artifact.commands.size(), 1);
+  for (size_t i = 0; i < passes.size(); ++i)
+    if (const auto *loop = std::get_if<artifact::Loop>(&artifact.commands[i].action)) {
+      const uint64_t trips = loop->count ? 0 : static_cast<uint64_t>(std::max<int64_t>(loop->trips, 0));
+      // Of several bodies each runs in its turn.
+      const uint64_t bodies = std::max<size_t>(loop->bodies.size(), 1);
+      for (size_t inside = i + 1; inside <= i + loop->body; ++inside)
+        passes[inside] *= (trips + bodies - 1) / bodies;
+    }
+  return passes;
+}
+
+class Session {
+public:
+  Session(const std::string &name, unsigned threads)
+      : isHost(name == "cpu" || name == "c"), device(check(runtime::createDevice(name, {.threads = threads}))) {}
+
+  std::string answer(std::istringstream words) {
+    std::string command, path;
+    size_t number = 0;
+    words >> command;
+    if (command == "load") {
+      words >> path;
+      executor.reset();
+      const std::vector<std::byte> bytes = check(readFile(path));
+      executor = check(runtime::Executor::create(device, check(artifact::Artifact::deserialize(bytes, path))));
+      return "{\"kernels\":" + std::to_string(executor->artifact().kernels.size()) +
+             ",\"arena\":" + std::to_string(executor->artifact().arenaSize) + "}";
+    }
+    if (!executor)
+      throw std::runtime_error("nothing is loaded");
+    if (command == "input" && words >> number >> path) {
+      const std::shared_ptr<const FileMapping> mapping = check(check(ReadOnlyFile::open(path)).map());
+      check(executor->setInput(number, mapping->bytes()));
+      return "{}";
+    }
+    if (command == "output" && words >> number >> path) {
+      std::vector<std::byte> bytes(check(sizeOfOutput(number)));
+      check(executor->readOutput(number, bytes));
+      check(writeFileAtomically(path, bytes));
+      return "{}";
+    }
+    if (command == "run") {
+      check(executor->run());
+      return "{}";
+    }
+    double seconds = 0;
+    if (command == "time" && words >> number >> seconds)
+      return time(number, seconds);
+    if (command == "profile" && words >> number)
+      return profile(number);
+    throw std::runtime_error("there is no command like that");
+  }
+
+private:
+  Result<size_t> sizeOfOutput(size_t index) const {
+    const auto &outputs = executor->artifact().outputs;
+    if (index >= outputs.size())
+      return Status::invalidArgument("there are " + std::to_string(outputs.size()) + " outputs");
+    return static_cast<size_t>(*byteSize(outputs[index].type));
+  }
+
+  std::string time(size_t count, double seconds) {
+    std::vector<uint64_t> took;
+    const auto begin = Clock::now();
+    while (took.size() < count && (took.empty() || std::chrono::duration<double>(Clock::now() - begin).count() < seconds)) {
+      if (!isHost) {
+        took.push_back(check(executor->measure(1)).deviceNanoseconds);
+        continue;
+      }
+      const auto start = Clock::now();
+      check(executor->run());
+      took.push_back(static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count()));
+    }
+    return "{\"ns\":" + list(took) + "}";
+  }
+
+  std::string profile(size_t count) {
+    std::vector<std::vector<uint64_t>> times;
+    std::vector<runtime::CommandTime> last;
+    for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) {
+      last = check(executor->profile());
+      times.resize(last.size());
+      for (size_t each = 0; each < last.size(); ++each)
+        times[each].push_back(last[each].nanoseconds);
+    }
+    const artifact::Artifact &artifact = executor->artifact();
+    const std::vector<uint64_t> passes = passesOf(artifact);
+    std::string text;
+    for (size_t i = artifact.numInitCommands; i < last.size(); ++i) {
+      std::ranges::sort(times[i]);
+      text += (text.empty() ? "" : ",") + ("{\"name\":" + quoted(last[i].name)) +
+              ",\"ns\":" + std::to_string(times[i][times[i].size() / 2]) + ",\"flops\":" + std::to_string(last[i].flops) +
+              ",\"bytes\":" + std::to_string(last[i].bytes) + ",\"passes\":" + std::to_string(passes[i]) + "}";
+    }
+    return "{\"kernels\":[" + text + "]}";
+  }
+
+  const bool isHost;
+  const std::shared_ptr<runtime::Device> device;
+  std::unique_ptr<runtime::Executor> executor;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    if (argc < 2 || argc > 3)
+      throw std::runtime_error("usage: zyx-bench-kernels DEVICE [THREADS]");
+    Session session(argv[1], argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 0);
+    for (std::string line; std::getline(std::cin, line);) {
+      std::string answer;
+      try {
+        answer = session.answer(std::istringstream(line));
+      } catch (const std::exception &failure) {
+        answer = "{\"error\":" + quoted(failure.what()) + "}";
+      }
+      std::cout << answer << std::endl;
+    }
+    return 0;
+  } catch (const std::exception &failure) {
+    std::fprintf(stderr, "zyx-bench-kernels: %s\n", failure.what());
+    return 1;
+  }
+}

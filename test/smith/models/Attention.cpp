@@ -1,0 +1,375 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Families around attention: positions, masks and groups, one query with a cache, and whole blocks of transformers.
+#include "smith/models/Sketch.h"
+
+#include <cmath>
+#include <limits>
+
+namespace zyx::smith {
+
+namespace {
+
+using Kind = Values::Kind;
+constexpr Values nearOne{Kind::Normal, 1, 0.1}, nearZero{Kind::Normal, 0, 0.1};
+
+/// Heads of queries, keys and values.
+struct Heads {
+  int64_t batch, heads, groups, queries, keys, width;
+};
+
+int64_t headWidth(Sketch &s) { return s.width("head", {64, 64, 80, 96, 128, 128, 256}, {4, 8, 6}); }
+
+/// Lengths from `lengths`, on hosts and for the interpreter from shorter ones.
+Heads drawHeads(Sketch &s, bool hasGroups) {
+  Heads h;
+  h.width = headWidth(s);
+  h.groups = s.width("groups", {4, 8, 12, 16}, {2, 3});
+  h.heads = h.groups;
+  if (hasGroups)
+    h.heads *= s.width("share", {2, 4, 7, 8}, {2, 3});
+  s.note("heads", h.heads);
+  h.batch = s.pick("batch", {2, 4, 8, 16}, {1, 2}, {1, 2});
+  h.queries = h.keys = s.pick("keys", {197, 384, 577, 1024, 1500, 2048, 2049, 4096, 8192}, {77, 128, 197, 256, 512}, {5, 9, 12});
+  return h;
+}
+
+void countAttention(Sketch &s, const Heads &h, double visible = 1) {
+  s.countProduct(h.queries, h.keys, h.width, 2 * static_cast<double>(h.batch * h.heads) * visible);
+}
+
+/// Each group once for each of its heads, as nn::MultiheadAttention does.
+Tensor repeated(const Tensor &x, int64_t share) {
+  if (share == 1)
+    return x;
+  Shape shape = x.shape();
+  shape.insert(shape.end() - 2, share);
+  return x.unsqueeze(-3).expand(shape).flatten(x.rank() - 3, x.rank() - 2);
+}
+const char *groupOption(const Heads &h) { return h.heads == h.groups ? "" : ", enable_gqa=True"; }
+
+//===----------------------------------------------------------------------===//
+// Masks and groups
+//===----------------------------------------------------------------------===//
+
+/// Softmax of scores by hand, as those write it whose scores no library takes.
+void attendByHand(Sketch &s, const Heads &h, const Tensor &q, const Tensor &k, const Tensor &v, bool hasSinks) {
+  const double scale = 1 / std::sqrt(static_cast<double>(h.width));
+  s.say("scores = (q @ k.mT) * ", scale);
+  Tensor scores = matmul(q, k.transpose()) * scale;
+  if (!hasSinks) {
+    s.say("scores = 30.0 * torch.tanh(scores / 30.0)");
+    scores = 30.0 * (scores / 30.0).tanh();
+  }
+  s.say("hidden = torch.ones(", h.queries, ", ", h.keys, ", dtype=torch.bool, device=q.device).triu(1)");
+  s.say("scores = wide(scores).masked_fill(hidden, float('-inf'))");
+  const Tensor row = Tensor::arange(h.queries).unsqueeze(1), column = Tensor::arange(h.keys);
+  const double never = -std::numeric_limits<double>::infinity();
+  scores = where((column <= row).expand({h.queries, h.keys}), scores.cast(DType::F32), never);
+  if (!hasSinks) {
+    s.say("y = (scores.softmax(-1).to(v.dtype) @ v)");
+    return s.result("y", matmul(scores.softmax(-1).cast(s.dtype()), v));
+  }
+  // What goes to nobody.
+  const Tensor sinks = s.weight("sinks", {h.heads}, Values{});
+  const Shape all = {h.batch, h.heads, h.queries, 1};
+  s.say("sink = wide(sinks)[None, :, None, None].expand", all);
+  s.say("p = torch.cat([scores, sink], -1).softmax(-1)[..., :-1]");
+  s.say("y = p.to(v.dtype) @ v");
+  const Tensor sink = sinks.cast(DType::F32).reshape({1, h.heads, 1, 1}).expand(all);
+  const Tensor p = concat(std::vector{scores, sink}, -1).softmax(-1).narrow(-1, 0, h.keys);
+  s.result("y", matmul(p.cast(s.dtype()), v));
+}
+
+void drawAttention(Sketch &s) {
+  const size_t which = s.variant({"plain", "causal", "window", "padding", "additive", "documents", "cross", "soft-cap", "sinks"});
+  s.drawGradients(0.3);
+  Heads h = drawHeads(s, which == 1 || which == 2 ? s.chance(0.6) : which >= 7 ? false : s.chance(0.2));
+  if (which == 6)
+    h.keys = s.pick("memory", {77, 257, 1500, 4096}, {77, 257}, {3, 7});
+  if (s.about().hasGradients || which >= 7)
+    h.batch = std::min<int64_t>(h.batch, h.keys > 2048 ? 1 : 4);
+  const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), k = s.x("k", {h.batch, h.groups, h.keys, h.width}),
+               v = s.x("v", {h.batch, h.groups, h.keys, h.width});
+  if (which >= 7) {
+    countAttention(s, h, 0.5);
+    return attendByHand(s, h, q, k, v, which == 8);
+  }
+  DotProductAttentionOptions options;
+  std::string mask;
+  double visible = 1;
+  const Tensor row = Tensor::arange(h.queries).unsqueeze(1), column = Tensor::arange(h.keys);
+  const std::string positions = "i = torch.arange(" + std::to_string(h.queries) + ", device=q.device)[:, None]";
+  switch (which) {
+  case 1:
+    options.causal = true;
+    mask = ", is_causal=True";
+    visible = 0.5;
+    break;
+  case 2: {
+    const int64_t window = s.pick("window", {512, 1024, 4096}, {64, 128}, {2, 3});
+    s.say(positions);
+    s.say("j = torch.arange(", h.keys, ", device=q.device)");
+    s.say("mask = (j <= i) & (j > i - ", window, ")");
+    options.mask = (column <= row) & (column > row - window);
+    mask = ", attn_mask=mask";
+    visible = std::min(0.5, static_cast<double>(window) / static_cast<double>(h.keys));
+    break;
+  }
+  case 3:
+    options.mask = s.data("mask", {DType::Bool, {h.batch, 1, 1, h.keys}}, {Kind::Mask, 0.8, 0});
+    mask = ", attn_mask=mask";
+    break;
+  case 4: {
+    const bool perHead = s.chance(0.5);
+    options.mask = s.x("bias", {perHead ? 1 : h.batch, perHead ? h.heads : 1, perHead ? h.queries : 1, h.keys});
+    mask = ", attn_mask=bias";
+    break;
+  }
+  case 5: {
+    const Tensor document = s.data("document", {DType::I64, {h.batch, h.keys}}, {Kind::Uniform, 0, 4});
+    s.say("mask = (document[:, None, :, None] == document[:, None, None, :]).tril()");
+    options.mask = (document.reshape({h.batch, 1, h.keys, 1}) == document.reshape({h.batch, 1, 1, h.keys})) &
+                   (column <= row);
+    mask = ", attn_mask=mask";
+    visible = 0.125;
+    break;
+  }
+  default:
+    break;
+  }
+  countAttention(s, h, visible);
+  s.say("y = F.scaled_dot_product_attention(q, k, v", mask, groupOption(h), ")");
+  const int64_t share = h.heads / h.groups;
+  s.result("y", scaledDotProductAttention(q, repeated(k, share), repeated(v, share), options));
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+/// The rotation of halves, as nn::rotary writes it.
+void sayRotary(Sketch &s, const char *name, const Heads &h, double base) {
+  s.say("t = torch.exp(torch.arange(", h.width / 2, ", device=", name, ".device, dtype=wide(", name, ").dtype) * ",
+        -2 / static_cast<double>(h.width) * std::log(base), ")");
+  s.say("a = torch.arange(", h.queries, ", device=", name, ".device, dtype=t.dtype)[:, None] * t");
+  s.say("lo, hi = wide(", name, ").chunk(2, -1)");
+  s.say(name, " = torch.cat([lo * a.cos() - hi * a.sin(), hi * a.cos() + lo * a.sin()], -1).to(", name, ".dtype)");
+}
+
+/// The rotation of neighbours, by tables.
+Tensor rotatedPairs(Sketch &s, const Tensor &x, const char *name, const Tensor &cosines, const Tensor &sines) {
+  s.say("e, o = wide(", name, ")[..., 0::2], wide(", name, ")[..., 1::2]");
+  s.say(name, " = torch.stack([e * cosines - o * sines, o * cosines + e * sines], -1).flatten(-2).to(", name, ".dtype)");
+  const Tensor wide = x.cast(DType::F32);
+  std::vector<Slice> even(x.rank()), odd(x.rank());
+  even.back() = {0, std::nullopt, 2};
+  odd.back() = {1, std::nullopt, 2};
+  const Tensor e = wide.slice(even), o = wide.slice(odd);
+  return stack(std::vector{e * cosines - o * sines, o * cosines + e * sines}, -1).flatten(-2, -1).cast(x.dtype());
+}
+
+void drawPosition(Sketch &s) {
+  const size_t which = s.variant({"rotary", "rotary-attention", "rotary-pairs", "relative-buckets", "relative-windows", "alibi"});
+  s.drawGradients(0.25);
+  Heads h = drawHeads(s, which == 1 && s.chance(0.5));
+  const double base = s.chance(0.5) ? 10000 : 500000;
+  if (which == 4) {
+    // Windows of Swin.
+    const int64_t side = s.width("side", {7, 8, 12, 14}, {2, 3});
+    h.batch *= s.pick("windows", {64, 256, 1024}, {16, 64}, {2, 3});
+    h.width = s.isSmall() ? 4 : 32;
+    h.queries = h.keys = side * side;
+  }
+  const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), positions = Tensor::arange(h.keys);
+  if (which == 0) {
+    sayRotary(s, "q", h, base);
+    return s.result("q", nn::rotary(q, positions, base));
+  }
+  const Tensor k = s.x("k", {h.batch, h.groups, h.keys, h.width});
+  const Tensor v = s.x("v", {h.batch, h.groups, h.keys, h.width});
+  const int64_t share = h.heads / h.groups;
+  if (which == 1 || which == 2) {
+    Tensor turnedQ, turnedK;
+    if (which == 1) {
+      sayRotary(s, "q", h, base);
+      sayRotary(s, "k", h, base);
+      turnedQ = nn::rotary(q, positions, base);
+      turnedK = nn::rotary(k, positions, base);
+    } else {
+      const Values circle{Kind::Uniform, -1, 1};
+      const Tensor cosines = s.constant("cosines", {DType::F32, {h.keys, h.width / 2}}, circle),
+                   sines = s.constant("sines", {DType::F32, {h.keys, h.width / 2}}, circle);
+      turnedQ = rotatedPairs(s, q, "q", cosines, sines);
+      turnedK = rotatedPairs(s, k, "k", cosines, sines);
+    }
+    countAttention(s, h, 0.5);
+    s.say("y = F.scaled_dot_product_attention(q, k, v, is_causal=True", groupOption(h), ")");
+    return s.result("y", scaledDotProductAttention(turnedQ, repeated(turnedK, share), repeated(v, share), {.causal = true}));
+  }
+  countAttention(s, h, which == 5 ? 0.5 : 1);
+  const Tensor row = positions.unsqueeze(1);
+  if (which == 5) {
+    const Tensor slopes = s.constant("slopes", {DType::F32, {h.heads}}, {Kind::Uniform, 0.01, 0.5});
+    s.say("i = torch.arange(", h.keys, ", device=q.device)");
+    s.say("bias = wide(slopes)[:, None, None] * (i[None, :] - i[:, None])");
+    s.say("bias = bias.masked_fill(i[None, :] > i[:, None], float('-inf')).to(q.dtype)");
+    s.say("y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)");
+    const Tensor distance = (positions - row).cast(DType::F32);
+    const Tensor bias = where((positions <= row).expand({h.keys, h.keys}), slopes.reshape({h.heads, 1, 1}) * distance,
+                              -std::numeric_limits<double>::infinity());
+    return s.result("y", scaledDotProductAttention(q, k, v, {.mask = bias.cast(s.dtype())}));
+  }
+  const int64_t rows = which == 3 ? 32 : (2 * h.keys - 1);
+  const Tensor table = s.weight("table", {rows, h.heads}, Values{});
+  const Tensor index = s.constant("index", {DType::I64, {h.keys, h.keys}}, {Kind::Uniform, 0, static_cast<double>(rows)});
+  s.say("bias = table[index].permute(2, 0, 1)");
+  s.say("y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)");
+  s.result("y", scaledDotProductAttention(q, k, v, {.mask = take(table, index).permute({2, 0, 1})}));
+}
+
+//===----------------------------------------------------------------------===//
+// One query, or few, with a cache
+//===----------------------------------------------------------------------===//
+
+void drawDecode(Sketch &s) {
+  const size_t which = s.variant({"appended", "concat", "read-only", "few-queries"});
+  Heads h;
+  h.width = headWidth(s);
+  h.groups = s.width("groups", {4, 8, 12, 32}, {2, 3});
+  h.heads = h.groups * s.width("share", {1, 4, 8}, {1, 2});
+  h.batch = s.pick("batch", {1, 16, 32, 64}, {1, 2, 4}, {1, 2});
+  h.keys = s.pick("room", {448, 2048, 2049, 4096, 8192}, {448, 1024, 2048}, {7, 12});
+  h.queries = which == 3 ? s.pick("queries", {2, 4, 8, 16}, {2, 4, 8}, {2, 3}) : 1;
+  const Shape cache = {h.batch, h.groups, h.keys, h.width}, more = {h.batch, h.groups, h.queries, h.width};
+  const int64_t share = h.heads / h.groups;
+  const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width});
+  const Tensor keys = s.x("keys", cache), values = s.x("values", cache);
+  const char *groups = groupOption(h);
+  if (which == 2) {
+    countAttention(s, h);
+    const Tensor mask = s.data("mask", {DType::Bool, {h.batch, 1, 1, h.keys}}, {Kind::Mask, 0.9, 0});
+    s.say("y = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask", groups, ")");
+    return s.result("y", scaledDotProductAttention(q, repeated(keys, share), repeated(values, share), {.mask = mask}));
+  }
+  const Tensor k = s.x("k", more), v = s.x("v", more);
+  if (which == 1) {
+    h.keys += 1;
+    countAttention(s, h);
+    s.say("keys, values = torch.cat([keys, k], 2), torch.cat([values, v], 2)");
+    s.say("y = F.scaled_dot_product_attention(q, keys, values", groups, ")");
+    const Tensor allKeys = concat(std::vector{keys, k}, 2), allValues = concat(std::vector{values, v}, 2);
+    s.result("y", scaledDotProductAttention(q, repeated(allKeys, share), repeated(allValues, share)));
+    s.result("keys", allKeys);
+    return s.result("values", allValues);
+  }
+  // The cache is written from where it ends: about two thirds are there.
+  const auto low = static_cast<double>(h.keys * 2 / 3 - h.queries), high = low + 1;
+  countAttention(s, h, 0.67);
+  const Tensor start = s.data("start", {DType::I64, {}}, {Kind::Uniform, low, high});
+  s.say("rows = start + torch.arange(", h.queries, ", device=q.device)");
+  s.say("keys, values = keys.index_copy(2, rows, k), values.index_copy(2, rows, v)");
+  s.say("mask = torch.arange(", h.keys, ", device=q.device) <= rows[:, None]");
+  s.say("y = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask", groups, ")");
+  const nn::KeysValues all = nn::append({keys, values}, {k, v}, start);
+  s.result("y", nn::attendCache(q, {repeated(all.keys, share), repeated(all.values, share)}, start));
+  s.result("keys", all.keys);
+  s.result("values", all.values);
+}
+
+//===----------------------------------------------------------------------===//
+// Whole blocks
+//===----------------------------------------------------------------------===//
+
+/// Norm, attention, norm and products, with both residuals.
+void drawBlock(Sketch &s) {
+  const size_t which = s.variant({"llama", "gpt2", "bert", "vit"});
+  s.drawGradients(0.25);
+  const bool isLlama = which == 0;
+  Sketch::Tokens tokens = s.tokens();
+  if (s.about().hasGradients)
+    tokens.batch = std::min<int64_t>(tokens.batch, 8);
+  const auto [batch, rows] = tokens;
+  const int64_t head = s.isSmall() ? 4 : isLlama ? 128 : 64;
+  const int64_t heads = isLlama ? s.width("heads", {16, 32, 40}, {2, 4}) : s.width("heads", {12, 16, 20, 25}, {2, 3});
+  const int64_t groups = isLlama ? heads / (s.chance(0.6) ? s.isSmall() ? 2 : 4 : 1) : heads;
+  const int64_t width = heads * head;
+  const int64_t hidden = isLlama ? s.width("hidden", {5632, 11008, 14336}, {16, 21}) : 4 * width;
+  s.note("groups", groups);
+  Heads h{batch, heads, groups, rows, rows, head};
+  Tensor x = s.x("x", {batch, rows, width});
+  const auto norm = [&](const char *from, const Tensor &given, const char *to, const std::string &name) {
+    const Tensor weight = s.weight((name + "_weight").c_str(), {width}, nearOne);
+    if (isLlama) {
+      s.say(to, " = F.rms_norm(", from, ", (", width, ",), ", name, "_weight, 1e-5)");
+      return rmsNorm(given, 1, weight, 1e-5);
+    }
+    const Tensor bias = s.weight((name + "_bias").c_str(), {width}, nearZero);
+    s.say(to, " = F.layer_norm(", from, ", (", width, ",), ", name, "_weight, ", name, "_bias, 1e-5)");
+    return layerNorm(given, 1, weight, bias, 1e-5);
+  };
+  const bool isAfter = which == 2;
+  const Tensor before = isAfter ? x : norm("x", x, "n", "norm1");
+  if (isAfter)
+    s.say("n = x");
+  const auto byHead = [&](const char *name, const std::string &weightName, int64_t count) {
+    const Tensor y = s.linear(before, "n", name, weightName, count * head, !isLlama);
+    s.say(name, " = ", name, ".view(", batch, ", ", rows, ", ", count, ", ", head, ").transpose(1, 2)");
+    return y.reshape({batch, rows, count, head}).transpose(1, 2);
+  };
+  Tensor q = byHead("q", "query", heads), k = byHead("k", "key", groups), v = byHead("v", "value", groups);
+  std::string mask;
+  DotProductAttentionOptions options;
+  if (isLlama) {
+    sayRotary(s, "q", h, 500000);
+    sayRotary(s, "k", h, 500000);
+    const Tensor positions = Tensor::arange(rows);
+    q = nn::rotary(q, positions, 500000);
+    k = nn::rotary(k, positions, 500000);
+  }
+  if (which < 2) {
+    options.causal = true;
+    mask = ", is_causal=True";
+  } else if (which == 2) {
+    options.mask = s.data("mask", {DType::Bool, {batch, 1, 1, rows}}, {Kind::Mask, 0.8, 0});
+    mask = ", attn_mask=mask";
+  }
+  countAttention(s, h, which < 2 ? 0.5 : 1);
+  s.say("y = F.scaled_dot_product_attention(q, k, v", mask, groupOption(h), ")");
+  s.say("y = y.transpose(1, 2).flatten(2)");
+  Tensor y = scaledDotProductAttention(q, repeated(k, heads / groups), repeated(v, heads / groups), options);
+  y = s.linear(y.transpose(1, 2).flatten(2), "y", "y", "output", width, !isLlama);
+  s.say("x = x + y");
+  x = x + y;
+  if (isAfter)
+    x = norm("x", x, "x", "norm1");
+  const Tensor inner = isAfter ? x : norm("x", x, "n", "norm2");
+  if (isAfter)
+    s.say("n = x");
+  if (isLlama) {
+    const Tensor gate = s.linear(inner, "n", "g", "gate", hidden, false), up = s.linear(inner, "n", "u", "up", hidden, false);
+    s.say("m = F.silu(g) * u");
+    y = s.linear(gate.silu() * up, "m", "m", "down", width, false);
+  } else {
+    const Tensor up = s.linear(inner, "n", "m", "up", hidden);
+    s.say(which == 1 ? "m = F.gelu(m, approximate='tanh')" : "m = F.gelu(m)");
+    y = s.linear(which == 1 ? geluTanh(up) : up.gelu(), "m", "m", "down", width);
+  }
+  s.say("x = x + m");
+  x = x + y;
+  if (isAfter)
+    x = norm("x", x, "x", "norm2");
+  s.result("x", x);
+}
+
+} // namespace
+
+std::span<const Family> attentionFamilies() {
+  static constexpr Family all[] = {
+      {"attention", drawAttention}, {"position", drawPosition}, {"decode", drawDecode}, {"block", drawBlock}};
+  return all;
+}
+
+} // namespace zyx::smith

@@ -1,0 +1,197 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "smith/Models.h"
+
+#include "smith/WriteProgram.h"
+#include "smith/models/Sketch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace zyx::smith {
+
+static constexpr std::string_view scaleNames[] = {"full", "host", "small"};
+
+std::string_view toString(Scale scale) { return scaleNames[static_cast<size_t>(scale)]; }
+std::optional<Scale> parseScale(std::string_view name) {
+  for (size_t i = 0; i < std::size(scaleNames); ++i)
+    if (scaleNames[i] == name)
+      return static_cast<Scale>(i);
+  return std::nullopt;
+}
+std::string_view toString(Values::Kind kind) {
+  static constexpr std::string_view names[] = {"normal", "uniform", "mask"};
+  return names[static_cast<size_t>(kind)];
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static std::vector<Family> allFamilies() {
+  std::vector<Family> all;
+  for (std::span<const Family> part : {rowFamilies(), attentionFamilies(), imageFamilies(), sequenceFamilies()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+std::vector<std::string_view> modelFamilies() {
+  std::vector<std::string_view> names;
+  for (const Family &family : allFamilies())
+    names.push_back(family.name);
+  return names;
+}
+
+/// All families once, in an order of their own, and then again.
+static Family familyOf(uint64_t seed, uint64_t index) {
+  std::vector<Family> all = allFamilies();
+  const uint64_t round = index / all.size();
+  conformance::Random random(seed ^ (round * 0xbf58476d1ce4e5b9u));
+  for (size_t i = all.size() - 1; i > 0; --i)
+    std::swap(all[i], all[static_cast<size_t>(random.below(static_cast<int64_t>(i) + 1))]);
+  return all[index % all.size()];
+}
+
+Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
+  ModelProgram program;
+  const Family family = familyOf(seed, index);
+  program.family = family.name;
+  program.seed = seed;
+  program.index = index;
+  program.scale = scale;
+  try {
+    const Context context({.device = "cpu", .threads = 1, .cacheFolder = "", .progress = false});
+    const ContextScope scope(context);
+    Sketch sketch(program, context);
+    family.draw(sketch);
+    ZYX_RETURN_IF_ERROR(sketch.finish());
+  } catch (const Error &error) {
+    return Status::internal(nameOf(program) + ": " + error.what());
+  }
+  return program;
+}
+
+std::string nameOf(const ModelProgram &program) {
+  return program.family + "." + program.variant + (program.hasGradients ? ".gradients" : "") + ", seed " +
+         std::to_string(program.seed) + ", index " + std::to_string(program.index);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static double drawElement(const ModelInput &input, int64_t position, conformance::Random &random) {
+  const Values &values = input.values;
+  switch (values.kind) {
+  case Values::Kind::Normal: {
+    // By Box and Muller.
+    const double length = std::sqrt(-2 * std::log(1 - random.unit()));
+    return values.a + values.b * length * std::cos(2 * 3.14159265358979323846 * random.unit());
+  }
+  case Values::Kind::Uniform: {
+    const double value = values.a + (values.b - values.a) * random.unit();
+    return isFloat(input.type.dtype) ? value : std::floor(value);
+  }
+  case Values::Kind::Mask:
+    return random.chance(values.a) || position % input.type.shape.back() == 0;
+  }
+  return 0;
+}
+
+std::vector<HostTensor> drawValues(const ModelProgram &program) {
+  conformance::Random random(program.seed * 31 + program.index);
+  std::vector<HostTensor> made;
+  for (const ModelInput &input : program.inputs) {
+    std::vector<double> values(static_cast<size_t>(*numElements(input.type.shape)));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = drawElement(input, static_cast<int64_t>(i), random);
+    made.push_back(conformance::makeTensor(input.type.dtype, input.type.shape, values));
+  }
+  return made;
+}
+
+double toleranceOf(const ModelProgram &program) {
+  // Digits of the dtype, and what a chain of sums loses of them.
+  const double rounding = program.dtype == DType::BF16 ? 0x1p-8 : program.dtype == DType::F16 ? 0x1p-11 : 0x1p-20;
+  return 8 * rounding;
+}
+
+conformance::Program toProgram(const ModelProgram &model) { return {model.graph, drawValues(model)}; }
+
+Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint64_t first, int64_t count, Scale scale) {
+  for (uint64_t index = first; index < first + static_cast<uint64_t>(count); ++index) {
+    ZYX_ASSIGN_OR_RETURN(const ModelProgram model, drawModel(seed, index, scale));
+    ZYX_ASSIGN_OR_RETURN(const graph::Body body, graph::Body::create(model.graph));
+    conformance::Case made;
+    made.name = nameOf(model);
+    made.build = [body, values = drawValues(model)](conformance::Builder &b) {
+      std::vector<conformance::NodeId> inputs;
+      for (const HostTensor &value : values)
+        inputs.push_back(b.input(value));
+      return b.inlined(body, inputs);
+    };
+    made.seed = seed + index;
+    made.tolerance = toleranceOf(model);
+    cases.push_back(std::move(made));
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else if (static_cast<unsigned char>(c) < 32)
+      result += ' ';
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+static std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+static std::string list(const Shape &shape) {
+  std::string text;
+  for (int64_t extent : shape)
+    text += (text.empty() ? "" : ",") + std::to_string(extent);
+  return "[" + text + "]";
+}
+
+std::string toJson(const ModelProgram &program) {
+  std::string sizes, inputs, outputs;
+  for (const auto &[name, value] : program.sizes)
+    sizes += (sizes.empty() ? "" : ",") + ("[" + quoted(name)) + "," + std::to_string(value) + "]";
+  for (const ModelInput &input : program.inputs)
+    inputs += (inputs.empty() ? "" : ",") + ("{\"name\":" + quoted(input.name)) + ",\"dtype\":" +
+              quoted(toString(input.type.dtype)) + ",\"shape\":" + list(input.type.shape) + ",\"values\":[" +
+              quoted(toString(input.values.kind)) + "," + number(input.values.a) + "," + number(input.values.b) +
+              "],\"weight\":" + (input.isWeight ? "true" : "false") + ",\"bytes\":" + std::to_string(input.bytes) + "}";
+  for (const graph::Output &output : program.graph.outputs) {
+    const TensorType &type = program.graph.node(output.node).type;
+    outputs += (outputs.empty() ? "" : ",") + ("{\"dtype\":" + quoted(toString(type.dtype))) + ",\"shape\":" +
+               list(type.shape) + "}";
+  }
+  return "{\"family\":" + quoted(program.family) + ",\"variant\":" + quoted(program.variant) + ",\"seed\":" +
+         std::to_string(program.seed) + ",\"index\":" + std::to_string(program.index) + ",\"scale\":" +
+         quoted(toString(program.scale)) + ",\"dtype\":" + quoted(toString(program.dtype)) + ",\"gradients\":" +
+         (program.hasGradients ? "true" : "false") + ",\"sizes\":[" + sizes + "],\"inputs\":[" + inputs +
+         "],\"outputs\":[" + outputs + "],\"flops\":" + number(program.flops) + ",\"sorted\":" +
+         std::to_string(program.sorted) + ",\"trips\":" + std::to_string(program.trips) + ",\"may_differ\":" +
+         number(program.mayDiffer) + ",\"python\":" + quoted(program.python) + ",\"text\":" +
+         quoted(toText(program.graph)) + "}";
+}
+
+} // namespace zyx::smith
