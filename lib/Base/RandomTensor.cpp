@@ -6,18 +6,14 @@
 
 #include "zyx/Base/Allocate.h"
 #include "zyx/Base/Float.h"
+#include "zyx/Base/Random.h"
 
 #include <cstring>
 
 using namespace zyx;
 
-/// Splitmix64: the same numbers on every machine.
-static uint64_t nextRandom(uint64_t &state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
+/// SplitMix64: the same numbers on every machine.
+static uint64_t nextRandom(uint64_t &state) { return mixBits(state += splitMixStep); }
 
 template <typename T> static void store(std::byte *to, T value) {
   std::memcpy(to, &value, sizeof(value));

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Legality.h"
 
+#include "zyx/Base/Random.h"
 #include "zyx/Schedule/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,16 +21,11 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// splitmix64: the same numbers everywhere.
+/// SplitMix64: the same numbers everywhere.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t below(uint64_t n) {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (z ^ (z >> 31)) % n;
-  }
+  uint64_t below(uint64_t n) { return zyx::mixBits(state += zyx::splitMixStep) % n; }
 
 private:
   uint64_t state;

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Scheduler.h"
 
+#include "zyx/Base/Random.h"
+
 #include <algorithm>
 
 using namespace zyx;
@@ -18,13 +20,8 @@ Scheduler::Scheduler(const SimulationOptions &options)
     device.queues.resize(options.queues);
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014).
-uint64_t Scheduler::draw(uint64_t below) {
-  uint64_t z = random += 0x9e3779b97f4a7c15;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return (z ^ z >> 31) % below;
-}
+/// The numbers of SplitMix64.
+uint64_t Scheduler::draw(uint64_t below) { return mixBits(random += splitMixStep) % below; }
 
 void Scheduler::submit(unsigned device, std::vector<Submission> batch) {
   std::vector<ItemPtr> items;
