@@ -15,7 +15,7 @@ fi
 build=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib" "$folder/debs"
-for program in zyx-conformance zyx-run zyx-compile zyx-smith digits-train chargpt zyx-bench-peers zyx-bench-kernels; do
+for program in zyx-conformance zyx-run zyx-compile zyx-smith digits-train chargpt zyx-bench-peers zyx-bench-kernels zyx-bench-quantised; do
   if [ -f "$build/bin/$program" ]; then
     strip -o "$folder/bin/$program" "$build/bin/$program"
   fi

@@ -690,7 +690,8 @@ TEST_F(SharedInitTest, AForkedProcessLetsItGo) {
     other.executor->release(/*keepWeights=*/true);
     one.executor->release(/*keepWeights=*/true);
     w = nullptr;
-    one.executor = other.executor = nullptr;
+    one.executor = nullptr;
+    other.executor = nullptr;
     ::_exit(isRefused ? 0 : 1);
   }
   int status = 0;
