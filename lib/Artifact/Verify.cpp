@@ -5,6 +5,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Artifact/Commands.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -125,9 +126,9 @@ private:
   /// A part of what is kept is one step's.
   Status keptBuffer(const std::string &where, const Buffer &buffer) const {
     ZYX_RETURN_IF_ERROR(rangeBuffer(where, buffer, artifact.keptSize));
-    for (const auto &[commands, bytes] : ends)
-      if (buffer.position < bytes && buffer.size > bytes - buffer.position)
-        return bad(where, "is kept by two steps of the init");
+    const auto step = std::ranges::upper_bound(ends, buffer.position, {}, &std::pair<uint64_t, uint64_t>::second);
+    if (step != ends.end() && buffer.size > step->second - buffer.position)
+      return bad(where, "is kept by two steps of the init");
     return Status::ok();
   }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 using namespace zyx;
 using namespace zyx::nn;
@@ -219,8 +220,10 @@ LoadReport Module::loadFrom(const std::map<std::string, Source> &given, const Lo
       const DType own = parameter.type(where).dtype, dtype = options.dtype && isFloat(own) ? *options.dtype : own;
       values.emplace_back(parameter, makeBeside(parameter, [&] { return found->second->make(dtype); }));
     }
+  // Parameters of one tensor would be one source of gradients.
+  std::set<uint64_t> assigned;
   for (auto &[parameter, value] : values)
-    if (options.assign && value.type() == parameter.type(where))
+    if (options.assign && value.type() == parameter.type(where) && assigned.insert(value.id(where)).second)
       parameter.setLater(std::move(value), where);
     else
       parameter.reset(std::move(value), where);
@@ -238,8 +241,7 @@ LoadReport Module::load(const NamedTensors &given, const LoadOptions &options, P
                        const Tensor value = tensor.dtype() == dtype ? tensor : tensor.cast(dtype, where);
                        if (!options.assign)
                          return copyTo(Context::current(where), value, where);
-                       // A context has one record of options.
-                       if (&tensor.context(where).options() != &Context::current(where).options())
+                       if (tensor.context(where) != Context::current(where))
                          throw Error(Status::invalidArgument("the module's state: '" + name + "' is of another context than "
                                                              "the parameter that would become it; without assign it is copied"),
                                      where);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 using namespace zyx;
@@ -335,7 +336,15 @@ void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place wh
 }
 
 std::vector<Tensor> Optimizer::gradients(const Tensor &loss, const Place &where) const {
-  std::vector<Tensor> found = gradient(loss, valuesOf(all, where), {.allowUnused = true, .materialize = false}, where);
+  const std::vector<Tensor> values = valuesOf(all, where);
+  std::map<uint64_t, size_t> numbers;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (const auto [other, isNew] = numbers.try_emplace(values[i].id(where), i); !isNew)
+      throw Error(refusal("'" + all[other->second].name + "' and '" + all[i].name +
+                          "' hold one tensor, so that gradients of the two cannot be told: Parameter::set gives one a tensor of "
+                          "its own"),
+                  where);
+  std::vector<Tensor> found = gradient(loss, values, {.allowUnused = true, .materialize = false}, where);
   if (std::ranges::none_of(found, &Tensor::isDefined))
     throw Error(refusal("the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
                         "ones, or was computed before"),

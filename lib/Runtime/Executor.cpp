@@ -64,32 +64,37 @@ void Executor::findInitSteps() {
   // What nobody makes has memory, too.
   if (ends.empty() && of.keptSize != 0)
     ends.push_back(0);
+  // The last step that reads an input, and where the bytes of each begin.
+  std::vector<size_t> readers(of.inputs.size(), ends.size());
+  std::vector<uint64_t> begins;
   for (size_t end : ends) {
+    const size_t index = initSteps.size();
     InitStep &step = initSteps.emplace_back();
     step.part = {std::exchange(from, end), end};
     step.size = of.keptSize;
     if (!of.initSteps.empty()) {
-      step.identity = of.initSteps[initSteps.size() - 1].identity;
-      step.size = of.initSteps[initSteps.size() - 1].keptSize;
+      step.identity = of.initSteps[index].identity;
+      step.size = of.initSteps[index].keptSize;
     }
     for (size_t i = step.part.from; i < end; ++i) {
       step.numLaunches += std::holds_alternative<artifact::Launch>(of.commands[i].action);
       artifact::forEachRef(of.commands[i], [&](const artifact::BufferRef &ref) {
         const artifact::Buffer &buffer = of.buffers[ref.buffer];
-        const auto input = static_cast<uint32_t>(buffer.position);
-        if (buffer.kind == BufferKind::Input && std::ranges::find(step.weights, input) == step.weights.end())
-          step.weights.push_back(input);
+        if (buffer.kind == BufferKind::Input && std::exchange(readers[buffer.position], index) != index)
+          step.weights.push_back(static_cast<uint32_t>(buffer.position));
       });
     }
-    for (uint32_t i = 0; i < of.buffers.size(); ++i)
-      if (const artifact::Buffer &buffer = of.buffers[i];
-          buffer.kind == BufferKind::Kept && buffer.position >= begin &&
-          (buffer.position - begin < step.size || initSteps.size() == ends.size()))
-        step.buffers.emplace_back(i, buffer.position - begin);
+    begins.push_back(begin);
     begin += step.size;
     step.numbers.resize(step.weights.size());
     step.writes.resize(step.weights.size());
   }
+  for (uint32_t i = 0; i < of.buffers.size(); ++i)
+    if (const artifact::Buffer &buffer = of.buffers[i]; buffer.kind == BufferKind::Kept && !begins.empty()) {
+      // The first begins at 0; of several that begin there, those before the last one have no bytes.
+      const auto step = std::ranges::upper_bound(begins, buffer.position) - begins.begin() - 1;
+      initSteps[static_cast<size_t>(step)].buffers.emplace_back(i, buffer.position - begins[static_cast<size_t>(step)]);
+    }
 }
 
 /// What does not come of the arena is bound afterwards; of an own arena that, too.
@@ -454,12 +459,44 @@ size_t Executor::findStale() {
   return numStale;
 }
 
-void Executor::noteInit(InitStep &step, const Point &made) {
-  step.kept->noteMade(step.writes);
-  step.memory->noteWrite(made);
+/// What a step is behind, besides other steps and runs of this executor.
+void Executor::findInitOrder(InitStep &step) {
+  // One that failed stays failed.
+  step.made = {std::make_shared<Timeline>(), 1};
+  step.wait.clear();
+  step.after.clear();
+  // It lies in the arena, too.
+  if (shared)
+    arena->beforeWrite(step.after);
+  step.memory->beforeWrite(step.after);
   for (uint32_t weight : step.weights)
-    inputs[weight].buffer->noteRead(made);
+    inputs[weight].buffer->beforeRead(step.wait);
+}
+
+void Executor::noteInit(InitStep &step) {
+  step.kept->noteMade(step.writes);
+  step.memory->noteWrite(step.made);
+  for (uint32_t weight : step.weights)
+    inputs[weight].buffer->noteRead(step.made);
   numInitLaunches += step.numLaunches;
+}
+
+/// On this thread. Its failure is that of what relies on it.
+Status Executor::makeNow(InitStep &step, const std::function<Status(Part)> &runPart) {
+  for (const Point &point : step.after)
+    finish(point);
+  Status status;
+  for (const Point &point : step.wait)
+    if (status.isOk())
+      status = point.wait();
+  if (status.isOk())
+    status = withoutExceptions([&] { return runPart(step.part); });
+  if (status.isOk())
+    status = step.made.timeline->signal(step.made.value);
+  else
+    step.made.timeline->fail(status);
+  step.made = {};
+  return status;
 }
 
 /// What a run is behind. It does not wait for itself where it writes what it reads, so that it is noted later; that
@@ -526,51 +563,33 @@ Status Executor::runNow(const std::function<Status(Part)> &runPart) {
     runs = std::make_shared<Timeline>();
     numRuns = 0;
   }
-  Point made;
   reached.clear();
   over.clear();
-  sources.clear();
   {
     Hold hold(*this);
     const size_t numStale = findStale();
-    if (numStale != 0) {
-      for (const InitStep &step : initSteps) {
-        if (!step.isStale)
-          continue;
-        step.memory->beforeWrite(over);
-        for (uint32_t weight : step.weights)
-          inputs[weight].buffer->beforeRead(sources);
-      }
-      made = {std::make_shared<Timeline>(), 1};
-    }
+    for (InitStep &step : initSteps)
+      if (step.isStale)
+        findInitOrder(step);
     findOrder(reached, over, numStale);
     for (InitStep &step : initSteps)
       if (step.isStale)
-        noteInit(step, made);
+        noteInit(step);
     note({runs, ++numRuns});
   }
   Status status;
+  // Others may wait for a step: it waits for what it needs itself, and not for what the run needs.
+  for (InitStep &step : initSteps)
+    if (step.isStale)
+      if (const Status made = makeNow(step, runPart); status.isOk())
+        status = made;
   for (const Point &point : over)
     finish(point);
-  if (made.timeline) {
-    // Others may wait for it: of this run it needs the weights alone.
-    for (const Point &point : sources)
-      if (status.isOk())
-        status = point.wait();
-    for (const InitStep &step : initSteps)
-      if (step.isStale && status.isOk())
-        status = withoutExceptions([&] { return runPart(step.part); });
-    if (status.isOk())
-      status = made.timeline->signal(made.value);
-    else
-      made.timeline->fail(status);
-  }
   for (const Point &point : reached)
     if (status.isOk())
       status = point.wait();
   reached.clear();
   over.clear();
-  sources.clear();
   bool hasBegun = false;
   if (status.isOk()) {
     status = withoutExceptions([&] { return runPart({artifact().numInitCommands, artifact().commands.size()}); });
@@ -704,12 +723,6 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
   // with this one, but with the steps of the init that it had.
   const Point run{std::make_shared<Timeline>(), 1};
-  struct Making {
-    InitStep *step;
-    Point made;
-    std::vector<Point> wait, after;
-  };
-  std::vector<Making> makings;
   std::vector<std::shared_ptr<Buffer>> taken;
   forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { taken.push_back(buffer); });
   std::function<void()> skipped;
@@ -721,39 +734,37 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   Hold hold(*this);
   std::vector<Point> afterRun = after;
   const size_t numStale = findStale();
-  // The init lies in the arena, too.
-  if (shared)
-    arena->beforeWrite(after);
   for (InitStep &step : initSteps) {
     if (!step.isStale)
       continue;
-    Making &making = makings.emplace_back(&step, Point{std::make_shared<Timeline>(), 1});
-    making.after = after;
-    step.memory->beforeWrite(making.after);
-    for (uint32_t weight : step.weights)
-      inputs[weight].buffer->beforeRead(making.wait);
-    points.push_back(making.made);
-    after.push_back(making.made);
+    findInitOrder(step);
+    step.after.insert(step.after.end(), after.begin(), after.end());
+    points.push_back(step.made);
+    after.push_back(step.made);
   }
   findOrder(points, afterRun, numStale);
   // From here on others may wait for the points. What throws has handed over nothing.
-  for (Making &making : makings)
-    noteInit(*making.step, making.made);
+  for (InitStep &step : initSteps)
+    if (step.isStale)
+      noteInit(step);
   last = run;
   note(last);
-  for (Making &making : makings) {
+  for (InitStep &step : initSteps) {
+    if (!step.isStale)
+      continue;
     // Where the run is not handed over, it is over before these are.
     if (shared)
-      arena->noteRead(making.made);
+      arena->noteRead(step.made);
     const Status handed = withoutExceptions([&] {
-      replay->submit(making.step->part, std::move(making.wait), std::move(making.after), making.made, held);
+      replay->submit(step.part, std::move(step.wait), std::move(step.after), step.made, held);
       return Status::ok();
     });
     // Behind it are those that were handed over before.
     if (handed.isOk())
-      init = making.made;
+      init = step.made;
     else
-      making.made.timeline->fail(handed);
+      step.made.timeline->fail(handed);
+    step.made = {};
   }
   const Status handed = withoutExceptions([&] {
     replay->submit({artifact().numInitCommands, artifact().commands.size()}, std::move(points), std::move(afterRun), last,

@@ -45,11 +45,20 @@ private:
   Lists permute(PermuteOp op, const Lists &lists) const;
   bool align(Value value, const Lists &lists);
 
-  bool isEntered(Value value, bool isInside);
+  /// How a value was reached from what is summed up.
+  struct Way {
+    /// It is a part of what unpacks.
+    bool isInside = false;
+    /// Nobody else reads it or what is made of it.
+    bool isSole = true;
+    /// Values on the way that neither unpack nor are made of unpacked numbers.
+    int numOthers = 0;
+  };
+  bool isEntered(Value value, const Way &way);
   SmallVector<int64_t> shapeOfLists(const Lists &lists) const;
   Value seenAs(Value value, ArrayRef<int64_t> shape);
-  Value rebuild(Value value, const Lists &lists, bool isInside);
-  Value rebuildAnew(Value value, const Lists &lists, bool isInside);
+  Value rebuild(Value value, const Lists &lists, Way way);
+  Value rebuildAnew(Value value, const Lists &lists, const Way &way);
 
   ReduceOp reduce;
   OpBuilder builder;
@@ -59,6 +68,8 @@ private:
   /// Outer and inner part of an atom that was split, else both 0, which no part is.
   SmallVector<std::pair<Atom, Atom>> parts;
   bool hasSplit = false;
+  /// Values in dimensions in which align() and rebuild() have been there.
+  llvm::DenseMap<Value, SmallVector<Lists, 1>> aligned;
   llvm::DenseMap<Value, SmallVector<std::pair<Lists, Value>, 1>> rebuilt;
 };
 
@@ -193,10 +204,12 @@ Unpacking::Lists Unpacking::permute(PermuteOp op, const Lists &lists) const {
   return result;
 }
 
-/// Whether all reshapes on the way to unpacked numbers, and of others that are computed on it, are views of whole atoms.
+/// Whether all reshapes on the way to unpacked numbers, and of others that are computed on it, are views of whole atoms. Where
+/// they are not, or an atom was split, the answer is false at once.
 bool Unpacking::align(Value value, const Lists &lists) {
-  if (!reaches.lookup(value))
+  if (!reaches.lookup(value) || llvm::is_contained(aligned[value], lists))
     return true;
+  aligned[value].push_back(lists);
   Operation *op = value.getDefiningOp();
   if (auto view = dyn_cast<ReshapeOp>(op)) {
     const std::optional<Lists> inner = reshape(shapeOf(view.getX()), lists);
@@ -231,24 +244,29 @@ Value Unpacking::seenAs(Value value, ArrayRef<int64_t> shape) {
 }
 
 /// What is computed for other readers, or in fewer elements and no part of what unpacks, is read where it is.
-bool Unpacking::isEntered(Value value, bool isInside) {
+bool Unpacking::isEntered(Value value, const Way &way) {
   Operation *op = value.getDefiningOp();
   if (!op || !(isElementwise(op) || isa<ReshapeOp, ExpandOp, PermuteOp>(op)))
     return false;
-  return isInside || reaches.lookup(value) || isa<ExpandOp, PermuteOp>(op) ||
-         (isElementwise(op) && typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements());
+  if (way.isInside || reaches.lookup(value))
+    return way.isInside || way.isSole || !isTranscendental(op);
+  return way.numOthers <= maxDepth &&
+         (isa<ExpandOp, PermuteOp>(op) ||
+          (isElementwise(op) && way.isSole && typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements()));
 }
 
-Value Unpacking::rebuild(Value value, const Lists &lists, bool isInside) {
+Value Unpacking::rebuild(Value value, const Lists &lists, Way way) {
   for (const auto &[known, result] : rebuilt[value])
     if (known == lists)
       return result;
-  Value result = rebuildAnew(value, lists, isInside);
+  way.isSole &= value.hasOneUse();
+  way.numOthers += !way.isInside && !reaches.lookup(value);
+  Value result = rebuildAnew(value, lists, way);
   rebuilt[value].emplace_back(lists, result);
   return result;
 }
 
-Value Unpacking::rebuildAnew(Value value, const Lists &lists, bool isInside) {
+Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Way &way) {
   Operation *op = value.getDefiningOp();
   const SmallVector<int64_t> shape = shapeOfLists(lists);
   if (auto constant = dyn_cast_or_null<ConstantOp>(op); constant && constant.getValue().isSplat()) {
@@ -264,10 +282,10 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, bool isInside) {
     clone->getResult(0).setType(typeOf(value).clone(shape));
     return clone->getResult(0);
   }
-  if (!isEntered(value, isInside))
+  if (!isEntered(value, way))
     return seenAs(value, shape);
   if (auto view = dyn_cast<ExpandOp>(op)) {
-    Value x = rebuild(view.getX(), expand(view, lists), isInside);
+    Value x = rebuild(view.getX(), expand(view, lists), way);
     SmallVector<int64_t> narrow;
     for (auto [list, extent] : llvm::zip_equal(lists, shapeOf(view.getX())))
       if (list.empty())
@@ -289,7 +307,7 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, bool isInside) {
     for (int64_t dim : view.getOrder())
       for (int64_t i = 0; i < std::max<int64_t>(inner[dim].size(), 1); ++i)
         order.push_back(begins[dim] + i);
-    Value x = rebuild(view.getX(), inner, isInside);
+    Value x = rebuild(view.getX(), inner, way);
     return PermuteOp::create(builder, op->getLoc(), typeOf(x).clone(shape), x, order);
   }
   if (auto view = dyn_cast<ReshapeOp>(op)) {
@@ -299,11 +317,13 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, bool isInside) {
                                            : std::nullopt;
     if (!inner)
       return seenAs(value, shape);
-    return seenAs(rebuild(view.getX(), *inner, isInside || unpacked.contains(op)), shape);
+    Way next = way;
+    next.isInside |= unpacked.contains(op);
+    return seenAs(rebuild(view.getX(), *inner, next), shape);
   }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(rebuild(operand, lists, isInside));
+    operands.push_back(rebuild(operand, lists, way));
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
   clone->getResult(0).setType(typeOf(value).clone(shape));
@@ -319,6 +339,7 @@ void Unpacking::run() {
   bool fits = false;
   do {
     hasSplit = false;
+    aligned.clear();
     fits = align(reduce.getX(), resolve());
   } while (hasSplit);
   const Lists lists = resolve();
@@ -335,7 +356,7 @@ void Unpacking::run() {
   }
   if (!fits)
     return;
-  Value x = rebuild(reduce.getX(), lists, /*isInside=*/false);
+  Value x = rebuild(reduce.getX(), lists, {});
   reduce.getXMutable().assign(x);
   reduce.setDims(dims);
 }

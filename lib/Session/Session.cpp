@@ -236,19 +236,16 @@ private:
 
   /// A program that is called with ever new sizes must not fill the memory.
   void makeRoom(uint64_t bytes) {
-    // What several keep counts once, and with the last of them.
-    std::map<const runtime::Buffer *, size_t> keepers;
+    runtime::KeptBytes kept;
     for (const auto &[bindings, one] : ready) {
       bytes += one.executable->memoryBytes;
-      one.executable->forEachKept(
-          [&](const runtime::Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
+      kept.add(*one.executable);
     }
-    while (!ready.empty() && (bytes > readyBytes || ready.size() >= maxReady)) {
+    while (!ready.empty() && (bytes + kept.total() > readyBytes || ready.size() >= maxReady)) {
       const auto oldest = std::ranges::min_element(
           ready, {}, [](const auto &one) { return one.second.lastUse; });
       bytes -= oldest->second.executable->memoryBytes;
-      oldest->second.executable->forEachKept(
-          [&](const runtime::Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
+      kept.remove(*oldest->second.executable);
       ready.erase(oldest);
     }
   }

@@ -54,9 +54,10 @@ ParameterScope::Entry *ParameterScope::findOrAdd(const Parameter &parameter, con
   if (state->isMadeOfLess(value)) {
     replace(parameter, value);
     entries.back().isInlined = true;
-    assumptions.push_back([parameter, value] {
-      return State::handleOf(parameter.latest()) == State::handleOf(value);
-    });
+    // Whoever captures does not keep what nobody else has any more.
+    const std::weak_ptr<const void> &inlined = inlines.emplace_back(State::handleOf(value));
+    assumptions.push_back(
+        [parameter, inlined] { return inlined.lock() == State::handleOf(parameter.latest()); });
     return &entries.back();
   }
   replace(parameter, valueOrThrow(state->addPlaceholder(value.type(), value, /*isPlaced=*/true), where));

@@ -89,6 +89,8 @@ public:
   std::vector<Entry> entries;
   std::vector<Seed> seeds;
   std::vector<std::function<bool()>> assumptions;
+  /// The handles of tensors that are no arguments.
+  std::vector<std::weak_ptr<const void>> inlines;
 
 private:
   Entry *find(const Parameter &parameter);

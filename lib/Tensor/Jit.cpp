@@ -30,6 +30,10 @@ struct Jit::Captured {
   std::vector<Read> parameters;
   size_t numSet = 0;
   std::vector<std::function<bool()>> assumptions;
+  std::vector<std::weak_ptr<const void>> inlines;
+
+  /// Whether it will never be right again: tensors that are part of it are gone.
+  bool isOver() const { return std::ranges::any_of(inlines, &std::weak_ptr<const void>::expired); }
 
   /// Whether it is right by now, and then the parameters' values.
   bool holds(const State &state, std::vector<Tensor> &values, const Place &where) const {
@@ -126,6 +130,7 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
   if (options.ownCopies)
     ++*options.ownCopies;
   captured.assumptions = std::move(scope.parameters.assumptions);
+  captured.inlines = std::move(scope.parameters.inlines);
   captured.plan = valueOrThrow(
       state->plan(placeholders, results, options, captured.parameters.size() - captured.numSet), where);
   return captured;
@@ -159,6 +164,7 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
   auto found = std::ranges::find_if(plans, holds);
   if (found == plans.end()) {
     const Guard guard(contents->isCalled, where);
+    std::erase_if(plans, &Captured::isOver);
     plans.push_back(capture(state, arguments, where));
     found = plans.end() - 1;
     if (!holds(*found))

@@ -9,7 +9,6 @@
 #include "zyx/Artifact/Commands.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 using namespace zyx;
@@ -37,8 +36,7 @@ void State::trimPrograms(uint16_t device) {
 void State::boundPrograms() {
   if (!std::exchange(hasNewPrograms, false))
     return;
-  // What several keep counts with the last of them.
-  std::unordered_map<const Buffer *, size_t> keepers;
+  runtime::KeptBytes kept;
   const auto bytesOf = [](const Program &program) {
     return program.codeBytes + (program.executor ? program.executor->bytesHeld() : 0);
   };
@@ -47,23 +45,23 @@ void State::boundPrograms() {
   forEachProgram([&](Program &program) {
     bytes += bytesOf(program);
     if (program.executor)
-      program.executor->forEachKept([&](const Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
+      kept.add(*program.executor);
     const bool isShared = programs.contains(program.key) && programs.at(program.key).get() == &program;
     // One in flight would be waited for, and what the interpreter has of a plan's is all there is of it.
     if (program.lastUse != numCalls && (program.executor ? program.executor->isIdle() : isShared))
       others.push_back(&program);
   });
-  if (bytes <= config.programCacheSize)
+  if (bytes + kept.total() <= config.programCacheSize)
     return;
   std::ranges::sort(others, {}, &Program::lastUse);
   // Some more than needed, so that not every new one has to.
   const uint64_t enough = config.programCacheSize - config.programCacheSize / 10;
   for (Program *program : others) {
-    if (bytes <= enough)
+    if (bytes + kept.total() <= enough)
       return;
     bytes -= bytesOf(*program);
     if (program->executor)
-      program->executor->forEachKept([&](const Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
+      kept.remove(*program->executor);
     ++counted.evicted;
     if (const auto shared = programs.find(program->key); shared != programs.end() && shared->second.get() == program) {
       programs.erase(shared);

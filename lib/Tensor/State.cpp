@@ -492,10 +492,12 @@ Result<Tensor> State::dequantise(const Tensor &blocks, BlockFormat format, const
       numbers[id] = nodeOf(blocks);
       continue;
     }
-    ZYX_ASSIGN_OR_RETURN(numbers[id], graph.add(node.op, operands, node.attributes, node.type,
-                                                {where.file_name(), where.line(), where.column()}));
+    const Result<NodeId> added = graph.add(node.op, operands, node.attributes, node.type,
+                                           {where.file_name(), where.line(), where.column()});
+    // Of those that are there already, whatever becomes of the others.
+    growStates();
+    ZYX_ASSIGN_OR_RETURN(numbers[id], added);
   }
-  growStates();
   remember(numbers[result]);
   return makeTensor(numbers[result]);
 }
@@ -599,6 +601,11 @@ Status State::compact() {
   return Status::ok();
 }
 
+uint64_t State::idOf(const Tensor &tensor) {
+  std::lock_guard lock(mutex);
+  return nodeOf(tensor);
+}
+
 bool State::isRealized(const Tensor &tensor) {
   std::lock_guard lock(mutex);
   settle();
@@ -611,16 +618,16 @@ ContextCounters State::counters() {
   counted.liveNodes = numLive;
   counted.nodes = graph.size();
   counted.programBytes = counted.peakBytes = counted.codeBytes = counted.programs = 0;
-  std::unordered_set<const Buffer *> seen;
+  runtime::KeptBytes kept;
   forEachProgram([&](const Program &program) {
     counted.programs += program.executor || program.isInterpreted;
     counted.codeBytes += program.codeBytes;
     if (!program.executor)
       return;
     counted.programBytes += program.executor->bytesHeld();
-    program.executor->forEachKept(
-        [&](const Buffer &kept) { counted.programBytes += seen.insert(&kept).second ? kept.size() : 0; });
+    kept.add(*program.executor);
   });
+  counted.programBytes += kept.total();
   for (const Home &home : homes) {
     counted.peakBytes += home.pool->usage().highWater;
     for (const auto &arena : {home.arena, home.shortArena})

@@ -147,6 +147,7 @@ public:
   /// Long programs are handed to the device's queue, and may be in flight at the return.
   Status realize(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
   bool isRealized(const Tensor &tensor);
+  uint64_t idOf(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
   /// Of what is in flight, looks at what is over; then calls a function that may look at a change.
   template <typename F>

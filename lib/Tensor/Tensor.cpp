@@ -237,6 +237,12 @@ const Tensor &Tensor::realize(Place where) const {
 
 bool Tensor::isRealized() const { return handle && handle->state->isRealized(*this); }
 
+uint64_t Tensor::id(Place where) const {
+  if (!handle)
+    refuse("id: there is no tensor in this place", where);
+  return handle->state->idOf(*this);
+}
+
 Tensor Tensor::detach(Place where) const {
   if (!handle)
     refuse("detach: there is no tensor in this place", where);

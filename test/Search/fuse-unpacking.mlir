@@ -51,6 +51,53 @@ func.func @one_row(%x: tensor<1x128xf32>, %b: tensor<64x72xui8> {graph.weight}) 
   return %31 : tensor<1x64xf32>
 }
 
+// What is multiplied with them and has other readers is computed once, and read.
+// CHECK-LABEL: func.func @other_reader(
+// CHECK-COUNT-1: graph.unary exp
+// CHECK-NOT: graph.unary exp
+// CHECK: return
+func.func @other_reader(%v: tensor<1x64x128xf32>, %x: tensor<1x128xf32>, %b: tensor<64x72xui8> {graph.weight}) -> (tensor<1x64xf32>, tensor<1x64x128xf32>) {
+  %0 = graph.constant dense<0> : tensor<ui8>
+  %1 = graph.reshape %b : tensor<64x72xui8> -> tensor<256x18xui8>
+  %2 = graph.pad %1, %0 low = [0, 0] high = [0, -17] interior = [0, 0] : tensor<256x18xui8> -> tensor<256x1xui8>
+  %3 = graph.reshape %2 : tensor<256x1xui8> -> tensor<256x1x1xui8>
+  %4 = graph.expand %3 : tensor<256x1x1xui8> -> tensor<256x2x16xui8>
+  %5 = graph.cast %4 : tensor<256x2x16xui8> -> tensor<256x2x16xui16>
+  %6 = graph.pad %1, %0 low = [0, -1] high = [0, -16] interior = [0, 0] : tensor<256x18xui8> -> tensor<256x1xui8>
+  %7 = graph.reshape %6 : tensor<256x1xui8> -> tensor<256x1x1xui8>
+  %8 = graph.expand %7 : tensor<256x1x1xui8> -> tensor<256x2x16xui8>
+  %9 = graph.cast %8 : tensor<256x2x16xui8> -> tensor<256x2x16xui16>
+  %10 = graph.constant dense<8> : tensor<256x2x16xui16>
+  %11 = graph.binary shl %9, %10 : tensor<256x2x16xui16>
+  %12 = graph.binary or %5, %11 : tensor<256x2x16xui16>
+  %13 = graph.bitcast %12 : tensor<256x2x16xui16> -> tensor<256x2x16xf16>
+  %14 = graph.cast %13 : tensor<256x2x16xf16> -> tensor<256x2x16xf32>
+  %15 = graph.pad %1, %0 low = [0, -2] high = [0, 0] interior = [0, 0] : tensor<256x18xui8> -> tensor<256x16xui8>
+  %16 = graph.reshape %15 : tensor<256x16xui8> -> tensor<256x1x16xui8>
+  %17 = graph.expand %16 : tensor<256x1x16xui8> -> tensor<256x2x16xui8>
+  %18 = graph.cast %17 : tensor<256x2x16xui8> -> tensor<256x2x16xi32>
+  %19 = graph.constant dense<[[[0], [4]]]> : tensor<1x2x1xi32>
+  %20 = graph.expand %19 : tensor<1x2x1xi32> -> tensor<256x2x16xi32>
+  %21 = graph.binary shr %18, %20 : tensor<256x2x16xi32>
+  %22 = graph.constant dense<15> : tensor<256x2x16xi32>
+  %23 = graph.binary and %21, %22 : tensor<256x2x16xi32>
+  %24 = graph.cast %23 : tensor<256x2x16xi32> -> tensor<256x2x16xf32>
+  %25 = graph.binary mul %14, %24 : tensor<256x2x16xf32>
+  %26 = graph.reshape %25 : tensor<256x2x16xf32> -> tensor<64x128xf32>
+  %27 = graph.reshape %x : tensor<1x128xf32> -> tensor<1x1x128xf32>
+  %28 = graph.expand %27 : tensor<1x1x128xf32> -> tensor<1x64x128xf32>
+  %29 = graph.reshape %26 : tensor<64x128xf32> -> tensor<1x64x128xf32>
+  %30 = graph.binary mul %28, %29 : tensor<1x64x128xf32>
+  %m = graph.reduce max %v dims = [2] : tensor<1x64x128xf32> -> tensor<1x64xf32>
+  %n = graph.reshape %m : tensor<1x64xf32> -> tensor<1x64x1xf32>
+  %o = graph.expand %n : tensor<1x64x1xf32> -> tensor<1x64x128xf32>
+  %d = graph.binary sub %v, %o : tensor<1x64x128xf32>
+  %e = graph.unary exp %d : tensor<1x64x128xf32>
+  %p = graph.binary mul %30, %e : tensor<1x64x128xf32>
+  %31 = graph.reduce add %p dims = [2] : tensor<1x64x128xf32> -> tensor<1x64xf32>
+  return %31, %e : tensor<1x64xf32>, tensor<1x64x128xf32>
+}
+
 // With eight rows each number is needed eight times, and is unpacked once, into memory.
 // CHECK-LABEL: func.func @many_rows(
 // CHECK: %[[W:.*]] = graph.group({{.*}}tensor<64x72xui8>{{.*}}) -> tensor<256x2x16xf32>

@@ -32,6 +32,7 @@ class Texts:
 
 COMMANDS = {
     "opt": ["zyx-opt", "x.mlir"],
+    "views": ["zyx-opt", "x.mlir", "--zyx-search-normalize-views", "-o", "y.mlir"],
     "translate": ["zyx-translate", "--to-dot", "x.mlir"],
     "compile": ["zyx-compile", "x.mlir", "-o", "x.zyxa"],
     "cpu": ["zyx-run", "x.mlir", "--random=1"],
@@ -49,7 +50,7 @@ def check(text):
         functions = re.findall(rb"func\.func @(\w+)", data)
         chosen = [f"--entry={functions[0].decode()}"] if 1 < len(functions) < 100 else []
         for tool in tools:
-            outcome = bench.run(*COMMANDS[tool], *([] if tool in ("opt", "translate") else chosen))
+            outcome = bench.run(*COMMANDS[tool], *([] if tool in ("opt", "views", "translate") else chosen))
             wrong = hostile.fault(outcome, expect)
             hostile.require(wrong is None, f"{wrong}: {outcome}")
             hostile.require(hostile.is_said(outcome, says), f"does not say '{says}': {outcome}")
@@ -487,9 +488,24 @@ def kernels(t):
         t.add(f"kernel.{name}", text, tools=["opt"])
 
 
+def unpacking(t):
+    """Products with unpacked numbers, which are rewritten in other dimensions with all that is computed on the way."""
+    text = (hostile.pathlib.Path(__file__).resolve().parents[1] / "Search/fuse-unpacking.mlir").read_text()
+    product = text[text.index("\nfunc.func @one_row("):]
+    product = product[:product.index("}\n") + 2]
+    wide = "tensor<1x64x128xf32>"
+    last = "%31 = graph.reduce add %30 dims"
+    squares = "".join(f"%s{i + 1} = graph.binary mul %s{i}, %s{i} : {wide}\n" for i in range(60))
+    t.add("unpacking.squares", product.replace(last, f"%s0 = graph.unary neg %30 : {wide}\n{squares}{last.replace('%30', '%s60')}"),
+          expect=RUN, tools=["views"])
+    chain = "".join(f"%v{i + 1} = graph.unary sqrt %v{i} : {wide}\n" for i in range(30000))
+    beside = f"{chain}%p = graph.binary mul %30, %v30000 : {wide}\n{last.replace('%30', '%p')}"
+    t.add("unpacking.chain", product.replace("(%x:", f"(%v0: {wide}, %x:").replace(last, beside), expect=RUN, tools=["views"])
+
+
 def cases(options):
     t = Texts()
-    for add in (literals, generic, nesting, types, symbols, names, bytes_and_comments, size, loops, kernels):
+    for add in (literals, generic, nesting, types, symbols, names, bytes_and_comments, size, loops, kernels, unpacking):
         add(t)
     mutations(t, options)
     return [hostile.Case(text[0], check(text), slow=text[5]) for text in t.all] + [hostile.Case("lsp.bounds", language_server)]

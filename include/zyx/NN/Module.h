@@ -22,7 +22,8 @@ struct LoadOptions {
   std::optional<DType> dtype = std::nullopt;
   /// Of tensors that are given, whether parameters become these themselves, wherever they lie, instead of copies of their
   /// elements: what is mapped stays in its file until it is needed, and what is quantised stays so. Where that changes the
-  /// dtype of a parameter, its value is computed. Refused where a tensor is of another context.
+  /// dtype of a parameter, its value is computed, and so is that of a second parameter of the same tensor. Refused where a
+  /// tensor is of another context.
   bool assign = false;
 };
 /// What a load that is not strict found, by the module's names.
@@ -96,8 +97,8 @@ private:
 /// Tensors of a safetensors file, of several that an index names ("model.safetensors.index.json"), or of a folder that
 /// has either; and to one file, one tensor after the other.
 NamedTensors loadTensors(const std::string &path, Place where = Place::current());
-/// The same, of which each stays in its file until a program needs it (Tensor::fromFile): a file that is shorter by then is an
-/// Error that names the tensor. The file should stay as it is.
+/// The same, of which each but those of bools stays in its file until a program needs it (Tensor::fromFile): a file that is
+/// shorter by then is an Error that names the tensor. The file should stay as it is.
 NamedTensors mapTensors(const std::string &path, Place where = Place::current());
 void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
 

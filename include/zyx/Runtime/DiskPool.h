@@ -26,8 +26,7 @@ public:
   /// Bytes [offset, offset + size) of a regular file, as they are: whoever needs bools of 0 and 1
   /// alone looks at them. They take nothing of the pool's limit. Fails where the file is shorter;
   /// where it gets shorter later, reading fails.
-  Result<Allocation> map(const std::string &path, uint64_t offset, uint64_t size);
-  /// The same of a file that is open, of which many ranges take one descriptor. Failures to read begin with `what`.
+  /// Any number of ranges takes one descriptor. Failures to read begin with `what`.
   virtual Result<Allocation> map(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, uint64_t size,
                                  std::string what) = 0;
   /// How many bytes were read from files so far.

@@ -27,12 +27,14 @@ struct CommandTime {
   uint64_t flops = 0, bytes = 0;
 };
 
-/// Runs a program again and again: owns the arena where it shares none, and binds memory to inputs and outputs. One thread at a time: a call while another thread is in one is refused, and so is one in a process
-/// that was forked since. Binding and reading wait for runs in flight.
+/// Runs a program again and again: owns the arena where it shares none, and binds memory to inputs and outputs. One
+/// thread at a time: a call while another thread is in one is refused, and so is one in a process that was forked since.
+/// Binding and reading wait for runs in flight.
 ///
 /// What depends on weights alone is kept from run to run, once for all executors of the device that make it in the same way
 /// of the same buffers (Kept). It is made in the first run that needs it after one was set or written through a Buffer, by
-/// whomever: whoever changes memory that was lent (Buffer::borrow) by other means binds it again.
+/// whomever: whoever changes memory that was lent (Buffer::borrow) by other means binds it again. Runs that rely on it wait
+/// for it, and so for the runs before it in an arena that its maker shares.
 class Executor {
 public:
   /// Loads the artifact and allocates its arena. With `shared`, which lies in the device's pool, runs lie in that and come
@@ -117,9 +119,12 @@ private:
     /// That of the last call, which may be gone, and where the replay's slots are.
     const Buffer *lastMemory = nullptr;
     uint64_t handle = 0;
-    /// Of a run: how often the weights have been written, and whether what is kept must be made of them.
+    /// Of a run: how often the weights have been written, and whether what is kept must be made of them; then when it is
+    /// made, and behind what, kept for their memory.
     std::vector<uint64_t> writes;
     bool isStale = false;
+    Point made;
+    std::vector<Point> wait, after;
   };
   Executor(std::shared_ptr<Device> device, std::shared_ptr<Program> program, std::vector<artifact::Donation> donations,
            std::shared_ptr<Arena> shared);
@@ -140,7 +145,9 @@ private:
   size_t findStale();
   template <typename F>
   void forEachTaken(F &&visit) const;
-  void noteInit(InitStep &step, const Point &made);
+  void findInitOrder(InitStep &step);
+  void noteInit(InitStep &step);
+  Status makeNow(InitStep &step, const std::function<Status(Part)> &runPart);
   void findOrder(std::vector<Point> &wait, std::vector<Point> &after, size_t numStale) const;
   void note(const Point &run);
   void finishAll();
@@ -176,7 +183,7 @@ private:
   std::shared_ptr<Timeline> runs;
   uint64_t numRuns = 0;
   /// What such a run waits for, kept for their memory.
-  std::vector<Point> reached, over, sources;
+  std::vector<Point> reached, over;
 };
 
 } // namespace zyx::runtime

@@ -12,6 +12,7 @@
 #include <compare>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace zyx::runtime {
@@ -61,6 +62,26 @@ private:
   };
   std::mutex mutex;
   std::map<Key, std::weak_ptr<Kept>> all;
+};
+
+/// Bytes of what several keep, each buffer counted once: with the first who has it, until the last is gone.
+class KeptBytes {
+public:
+  /// Of what an executor has, say: its forEachKept() visits it.
+  template <typename Keeper>
+  void add(const Keeper &keeper) {
+    keeper.forEachKept([&](const Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
+  }
+  /// One that was added.
+  template <typename Keeper>
+  void remove(const Keeper &keeper) {
+    keeper.forEachKept([&](const Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
+  }
+  uint64_t total() const { return bytes; }
+
+private:
+  std::unordered_map<const Buffer *, size_t> keepers;
+  uint64_t bytes = 0;
 };
 
 } // namespace zyx::runtime

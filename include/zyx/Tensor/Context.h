@@ -99,6 +99,9 @@ public:
   /// this thread, else one of the process with default options.
   static Context current(std::source_location where = std::source_location::current());
 
+  /// Whether both are one: copies of a context are that context.
+  bool operator==(const Context &) const = default;
+
 private:
   friend class detail::State;
   friend class Tensor;

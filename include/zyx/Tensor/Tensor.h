@@ -133,6 +133,9 @@ public:
 
   /// Whether there is a tensor in this place.
   bool isDefined() const { return handle != nullptr; }
+  /// A number that no other tensor of its context has while this one lives, as id() of Python: two that were made in the
+  /// same way of the same tensors are one, and one source to gradient(). Throws where there is no tensor.
+  uint64_t id(Place where = Place::current()) const;
   /// The only element of a tensor of bools, so that `if (loss < 1)` means what it says: computed now. Throws where there
   /// is no tensor, where it has not one element or another dtype, and in functions that a Jit or a loop captures, where
   /// it depends on their arguments: where() chooses by data.

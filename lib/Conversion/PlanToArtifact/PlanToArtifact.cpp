@@ -15,6 +15,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace zyx;
 using namespace zyx::plan;
@@ -305,7 +307,7 @@ private:
       const auto &action = result.commands[i].action;
       of.u8(static_cast<uint8_t>(action.index()));
       if (const auto *launch = std::get_if<artifact::Launch>(&action)) {
-        of.string(textOf(sources[launch->kernel]));
+        of.string(textOf(launch->kernel));
         of.u32(result.kernels[launch->kernel].numWritten);
         for (int64_t extent : launch->grid)
           of.i64(extent);
@@ -334,14 +336,16 @@ private:
     return hashBytes(of.view());
   }
 
-  /// All that code is made of: neither its name nor its place.
-  static std::string textOf(kernel::FuncOp kernel) {
-    OwningOpRef<kernel::FuncOp> copy = kernel.clone();
+  /// All that code is made of: neither its name nor its place. Many launches of an init have one kernel.
+  const std::string &textOf(uint32_t kernel) {
+    auto [known, isNew] = texts.try_emplace(kernel);
+    if (!isNew)
+      return known->second;
+    OwningOpRef<kernel::FuncOp> copy = sources[kernel].clone();
     copy->setName("kernel");
-    std::string text;
-    llvm::raw_string_ostream stream(text);
+    llvm::raw_string_ostream stream(known->second);
     copy->print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope().enableDebugInfo(false));
-    return text;
+    return known->second;
   }
 
   /// Of a kernel in the machine form that has been lowered: its copies can be described.
@@ -387,6 +391,8 @@ private:
   llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
   /// What each kernel of the artifact is made of.
   std::vector<kernel::FuncOp> sources;
+  /// Of kernels that the init launches.
+  std::map<uint32_t, std::string> texts;
 };
 
 } // namespace

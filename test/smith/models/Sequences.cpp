@@ -20,10 +20,10 @@ template <typename Module>
 Tensor runRecurrent(const Tensor &x, int64_t in, int64_t hidden, std::span<const Tensor> weights) {
   nn::Draws draws(1);
   const Module module(in, hidden, draws);
-  module.inputWeight.set(weights[0]);
-  module.hiddenWeight.set(weights[1]);
-  module.inputBias.set(weights[2]);
-  module.hiddenBias.set(weights[3]);
+  module.inputWeight.setLater(weights[0]);
+  module.hiddenWeight.setLater(weights[1]);
+  module.inputBias.setLater(weights[2]);
+  module.hiddenBias.setLater(weights[3]);
   return module(x);
 }
 

@@ -167,6 +167,47 @@ TEST_P(GgufTest, ProductsAreThoseOfTheNumbers) {
   }
 }
 
+/// Parameters of one tensor would be one source, to which gradient() gives the sum of both.
+TEST_P(GgufTest, ParametersOfOneTensorHaveGradientsOfTheirOwn) {
+  struct Two : nn::Module {
+    explicit Two(nn::Draws draws)
+        : a(add("a", nn::Linear(32, 32, draws, /*hasBias=*/false))), b(add("b", nn::Linear(32, 32, draws, /*hasBias=*/false))) {}
+    nn::Linear a, b;
+  };
+  writeGguf(path, {quantised("w", BlockFormat::Q8_0, {32, 32}, 1)});
+  const Tensor w = nn::mapGguf(path).at("w"), x = Tensor::from(someNumbers(32), {1, 32});
+  Two two(nn::Draws(1));
+  two.load({{"a.weight", w}, {"b.weight", w}}, {.assign = true});
+  EXPECT_NE(two.a.weight.value().id(), two.b.weight.value().id());
+  const std::vector<Tensor> found = gradient((two.a(x) + two.b(x) * 3).sum(), {two.a.weight.value(), two.b.weight.value()});
+  const std::vector<float> of = floats(found[0]), other = floats(found[1]);
+  for (size_t i = 0; i < of.size(); ++i)
+    EXPECT_FLOAT_EQ(3 * of[i], other[i]);
+  // What set that by hand is told.
+  two.b.weight.setLater(two.a.weight.value());
+  optim::Optimizer optimizer(two, optim::sgd());
+  EXPECT_THAT(refusal([&] { optimizer.minimize((two.a(x) + two.b(x)).sum()); }),
+              HasSubstr("optimizer: 'a.weight' and 'b.weight' hold one tensor, so that gradients of the two cannot be told"));
+}
+
+/// A capture that will never be right again is not kept, and so nothing of what was assigned before.
+TEST_P(GgufTest, ModelsThatAreReplacedAreForgotten) {
+  writeGguf(path, {quantised("weight", BlockFormat::Q8_0, {64, 64}, 1)});
+  const Context own{{.device = GetParam()}};
+  const ContextScope scope(own);
+  nn::Linear layer(64, 64, nn::Draws(1), /*hasBias=*/false);
+  const Jit jit([&](std::span<const Tensor> a) { return std::vector{layer(a[0])}; });
+  const Tensor x = Tensor::from(someNumbers(64), {1, 64});
+  std::vector<uint64_t> nodes;
+  for (int i = 0; i < 4; ++i) {
+    layer.load(nn::mapGguf(path), {.assign = true});
+    (void)floats(jit({x})[0]);
+    EXPECT_EQ(jit.numCaptures(), 1u);
+    nodes.push_back(own.counters().liveNodes);
+  }
+  EXPECT_EQ(nodes[3], nodes[1]);
+}
+
 TEST_P(GgufTest, ModulesTakeThemUnderOtherNames) {
   const Shape shape{32, 64};
   writeGguf(path, {quantised("blk.0.weight", BlockFormat::Q4_0, shape, 1), {"blk.0.bias", 0, {32}, std::vector<std::byte>(128)}});

@@ -337,6 +337,25 @@ protected:
     EXPECT_TRUE(buffer->write(std::as_bytes(std::span(values))).isOk());
     return buffer;
   }
+  /// Each of two weights has a step, which doubles it.
+  static Artifact twoSteps() {
+    using namespace zyx::artifact;
+    Artifact a = ::withInit(std::nullopt);
+    a.inputs[0].isWeight = true;
+    a.buffers = {{BufferKind::Input, 0, 16},
+                 {BufferKind::Input, 1, 16},
+                 {BufferKind::Output, 0, 16},
+                 {BufferKind::Kept, 0, 16},
+                 {BufferKind::Kept, 64, 16}};
+    a.arenaSize = 0;
+    a.keptSize = 80;
+    a.commands = {{Launch{1, {{0, 0}, {3, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
+                  {Launch{1, {{1, 0}, {4, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {0}},
+                  {Launch{0, {{3, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
+    // Equal steps, of other weights.
+    a.initSteps = {{1, 64, identity}, {1, 16, {1, 3}}};
+    return a;
+  }
 };
 
 TEST_F(SharedInitTest, OneMakesItForAllAndTheLastLetsItGo) {
@@ -411,21 +430,7 @@ TEST_F(SharedInitTest, GoesWithTheWeight) {
 
 /// Steps are made one by one: kept 1 = 2 w + 1 and kept 2 = 2 v + 1, y = kept 1 + kept 2.
 TEST_F(SharedInitTest, MakesTheStepsWhoseWeightsChanged) {
-  using namespace zyx::artifact;
-  Artifact a = ::withInit(std::nullopt);
-  a.inputs[0].isWeight = true;
-  a.buffers = {{BufferKind::Input, 0, 16},
-               {BufferKind::Input, 1, 16},
-               {BufferKind::Output, 0, 16},
-               {BufferKind::Kept, 0, 16},
-               {BufferKind::Kept, 64, 16}};
-  a.arenaSize = 0;
-  a.keptSize = 80;
-  a.commands = {{Launch{1, {{0, 0}, {3, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {}},
-                {Launch{1, {{1, 0}, {4, 0}}, {4, 1, 1}, {2, 1}, 8, 16}, {0}},
-                {Launch{0, {{3, 0}, {4, 0}, {2, 0}}, {4, 1, 1}, {}}, {}}};
-  // Equal steps, of other weights.
-  a.initSteps = {{1, 64, identity}, {1, 16, {1, 3}}};
+  const Artifact a = twoSteps();
   auto simulation = *Simulation::create({.seed = 7, .queues = 3});
   for (const auto &device : {cpu, simulation->device()}) {
     auto executor = load(device, a);
@@ -676,6 +681,53 @@ TEST_F(SharedInitTest, APlanSharesWithItself) {
     EXPECT_THAT(read(*one.executor), ElementsAre(6, 6, 6, 6));
   }
   EXPECT_TRUE(simulation->races().empty());
+}
+
+/// Whoever shares a step waits for the step, and not for what its maker's run waits for.
+TEST_F(SharedInitTest, AStepWaitsForNoReaderOfTheRunsOutputs) {
+  const auto w = weight(cpu, {1, 2, 3, 4});
+  One one = bound(cpu, ::withInit(identity), w), other = bound(cpu, ::withInit(identity), w);
+  // Reads the output of the one, behind a point that comes later.
+  One reader = bound(cpu, ::withInit(std::nullopt), weight(cpu, {0, 0, 0, 0}));
+  const Values zeros(4);
+  ASSERT_TRUE(one.y->write(std::as_bytes(std::span(zeros))).isOk());
+  ASSERT_TRUE(reader.executor->bindInput(0, one.y).isOk());
+  const auto gate = std::make_shared<Timeline>();
+  const Point open{gate, 1};
+  const auto reading = reader.executor->submit({&open, 1});
+  ASSERT_TRUE(reading.isOk());
+  const uint64_t writes = one.y->writes();
+  std::thread running([&] { EXPECT_TRUE(one.executor->run().isOk()); });
+  while (one.y->writes() == writes)
+    std::this_thread::yield();
+  EXPECT_THAT(run(*other.executor), ElementsAre(6, 10, 14, 18));
+  EXPECT_EQ(other.executor->initLaunches(), 0u);
+  ASSERT_TRUE(gate->signal(1).isOk());
+  running.join();
+  EXPECT_TRUE(reading->wait().isOk());
+}
+
+/// A step of one weight neither waits for another weight nor fails with it.
+TEST_F(SharedInitTest, StepsOfOneRunFailByThemselves) {
+  const Artifact artifact = twoSteps();
+  const auto good = weight(cpu, {1, 1, 1, 1}), bad = weight(cpu, {2, 2, 2, 2});
+  std::unique_ptr<Executor> one = load(cpu, artifact), other = load(cpu, artifact);
+  const auto y = *Buffer::allocate(cpu->pool(), 16);
+  ASSERT_TRUE(one->bindOutput(0, y).isOk());
+  for (Executor *executor : {one.get(), other.get()})
+    ASSERT_TRUE(executor->bindInput(0, good).isOk());
+  ASSERT_TRUE(one->bindInput(1, bad).isOk());
+  ASSERT_TRUE(other->bindInput(1, weight(cpu, {2, 2, 2, 2})).isOk());
+  const auto writer = std::make_shared<Timeline>();
+  bad->noteWrite({writer, 1});
+  const uint64_t writes = y->writes();
+  std::thread running([&] { EXPECT_THAT(one->run().toString(), HasSubstr("the writer failed")); });
+  while (y->writes() == writes)
+    std::this_thread::yield();
+  EXPECT_THAT(run(*other), ElementsAre(8, 8, 8, 8));
+  EXPECT_EQ(other->initLaunches(), 1u);
+  writer->fail(Status::internal("the writer failed"));
+  running.join();
 }
 
 /// There it is neither used nor waited for, and the parent still has it.

@@ -74,6 +74,8 @@ void groupInit(InitOp init) {
     command.walk([&](Operation *inside) {
       for (Value operand : inside->getOperands()) {
         Operation *made = operand.getDefiningOp();
+        while (auto slice = dyn_cast_or_null<SliceOp>(made))
+          made = slice->getOperand(0).getDefiningOp();
         if (!made)
           continue;
         if (isa<AllocOp>(made))

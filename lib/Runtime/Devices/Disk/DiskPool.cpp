@@ -229,11 +229,6 @@ Result<std::shared_ptr<DiskPool>> DiskPool::create(const std::string &folder, ui
       std::make_shared<FilePool>(std::move(place), limit ? limit : UINT64_MAX));
 }
 
-Result<Allocation> DiskPool::map(const std::string &path, uint64_t offset, uint64_t size) {
-  ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
-  return map(std::make_shared<const ReadOnlyFile>(std::move(file)), offset, size, "");
-}
-
 Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool, const std::string &path,
                                                  uint64_t offset, uint64_t size) {
   ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
