@@ -187,7 +187,8 @@ TEST_P(GgufTest, ParametersOfOneTensorHaveGradientsOfTheirOwn) {
   two.b.weight.setLater(two.a.weight.value());
   optim::Optimizer optimizer(two, optim::sgd());
   EXPECT_THAT(refusal([&] { optimizer.minimize((two.a(x) + two.b(x)).sum()); }),
-              HasSubstr("optimizer: 'a.weight' and 'b.weight' hold one tensor, so that gradients of the two cannot be told"));
+              HasSubstr("optimizer: 'a.weight' and 'b.weight' hold one tensor, so that gradients of the two cannot be told: "
+                        "Parameter::set gives one a tensor of its own"));
 }
 
 /// A capture that will never be right again is not kept, and so nothing of what was assigned before.

@@ -165,6 +165,7 @@ TEST_P(CornersTest, NoTensorIsNoNumber) {
   const Tensor x = Tensor::from({1.f, 2.f}), none;
   EXPECT_THAT(refusal([&] { x + none; }), HasSubstr("add: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { none * x; }), HasSubstr("multiply: there is no tensor in this place"));
+  EXPECT_THAT(refusal([&] { (void)none.id(); }), HasSubstr("id: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { clamp(x, none, 1); }), HasSubstr("maximum: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { maskedFill(x, x > 1, none); }), HasSubstr("where: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { oneHot(none, 3); }), HasSubstr("oneHot: there is no tensor in this place"));
