@@ -478,6 +478,45 @@ static void addSharedFactors(std::vector<Case> &cases) {
                          }});
 }
 
+/// Means, variances and gradients over all dimensions but one, as of batches: with channels in the middle each sum has several
+/// rows in memory, with channels last it has columns.
+static void addBatchNorms(std::vector<Case> &cases) {
+  struct Size {
+    Shape shape;
+    int64_t channels;
+  };
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (const Size &size : {Size{{3, 5, 2048}, 1}, Size{{2, 3, 8200}, 1}, Size{{4, 6, 1500}, 1}, Size{{2, 70, 1024}, 1},
+                             Size{{5, 3, 40}, 1}, Size{{2, 9, 100, 64}, 3}, Size{{700, 30}, 1}})
+      cases.push_back({"batch-norm." + std::string(toString(dtype)) + toString(size.shape), [=](Builder &b) {
+                         const Shape &shape = size.shape;
+                         std::vector<int64_t> dims;
+                         double count = 1;
+                         for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
+                           if (dim != size.channels) {
+                             dims.push_back(dim);
+                             count *= static_cast<double>(shape[dim]);
+                           }
+                         const auto sum = [&](NodeId x) { return b.reduce(ReduceKind::Add, x, dims); };
+                         const auto mean = [&](NodeId x) {
+                           const NodeId total = sum(x);
+                           return b.mul(total, b.like(total, 1 / count));
+                         };
+                         const auto all = [&](NodeId x) { return b.along(x, shape, size.channels); };
+                         const auto wide = [&](NodeId x) { return b.cast(x, DType::F32); };
+                         const NodeId x = wide(b.x(dtype, shape)), residual = wide(b.x(dtype, shape));
+                         const NodeId g = wide(b.x(dtype, shape));
+                         const NodeId scale = wide(b.one(dtype, {shape[size.channels]}));
+                         const NodeId centred = b.sub(x, all(mean(x)));
+                         const NodeId variance = mean(b.mul(centred, centred));
+                         const NodeId factor = b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1e-5)));
+                         const NodeId normed = b.mul(centred, all(factor));
+                         const NodeId y = b.add(b.mul(normed, all(scale)), residual);
+                         const NodeId scaleGradient = sum(b.mul(g, normed)), shiftGradient = sum(g);
+                         return std::vector<NodeId>{b.cast(y, dtype), scaleGradient, shiftGradient, sum(b.mul(x, g))};
+                       }});
+}
+
 void addCompositionCases(std::vector<Case> &cases) {
   addRows(cases, "softmax", softmax);
   addRows(cases, "layer-norm", layerNorm);
@@ -485,6 +524,7 @@ void addCompositionCases(std::vector<Case> &cases) {
   addRows(cases, "log-sum-exp", logSumExp);
   addHurtingSoftmax(cases);
   addSharedFactors(cases);
+  addBatchNorms(cases);
   addLosses(cases);
   cases.push_back({"chain.squares", [](Builder &b) {
                      // Every square has its operand twice: 2^40 ways from the end to the beginning.

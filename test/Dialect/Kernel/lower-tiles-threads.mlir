@@ -335,3 +335,27 @@ kernel.func @ahead(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads = 
   }
   kernel.return
 }
+
+// In the dimension in front a row is another one each time: none is read before that loop says which.
+// GPU-LABEL: kernel.func @images
+// GPU: scf.for %[[IMAGE:[a-z0-9]*]] = {{.*}} iter_args({{.*}}) -> (vector<4xf32>)
+// GPU-COUNT-4: kernel.load {{.*}}[%[[IMAGE]], {{.*}} : <3x8x1024xf32, global> -> vector<4xf32>
+// GPU-NOT: kernel.load {{.*}}global
+// GPU: kernel.return
+#images = #kernel.map<[#kernel.block<[3, 8, 1024] strides [8192, 1024, 1]>]>
+!images = !kernel.view<3x8x1024xf32, global>
+#sums = #kernel.map<[#kernel.block<[8] strides [1]>]>
+kernel.func @images(%x: !buffer, %z: !buffer, %y: !buffer) attributes {threads = 128 : i64} {
+  %xs = kernel.view %x map #images : !buffer -> !images
+  %zs = kernel.view %z map #images : !buffer -> !images
+  %ys = kernel.view %y map #sums : !buffer -> !out
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %t = kernel.load %xs[%c0, %i, %c0] axes ["n", "r", "c"] in_bounds [true, true, true] : !images -> tensor<3x1x1024xf32>
+    %u = kernel.load %zs[%c0, %i, %c0] axes ["n", "r", "c"] in_bounds [true, true, true] : !images -> tensor<3x1x1024xf32>
+    %p = arith.mulf %t, %u : tensor<3x1x1024xf32>
+    %s = kernel.reduce add %p dims [0, 2] : tensor<3x1x1024xf32> -> tensor<1xf32>
+    kernel.store %s, %ys[%i] in_bounds [true] : tensor<1xf32>, !out
+  }
+  kernel.return
+}

@@ -44,7 +44,9 @@ void drawRecurrent(Sketch &s) {
                                s.weight("bias_hh", {pieces * hidden}, nearZero)};
   s.say("h = x.new_zeros(1, ", batch, ", ", hidden, ")");
   const std::string name = which == 0 ? "lstm(x, (h, h)" : which == 1 ? "gru(x, h" : "rnn_tanh(x, h";
-  s.say("y = torch.", name, ", (weight_ih, weight_hh, bias_ih, bias_hh), True, 1, 0.0, False, False, False)[0]");
+  s.say("y = torch.", name, ", (weight_ih, weight_hh, bias_ih, bias_hh), True, 1, 0.0, ",
+        // cuDNN has gradients in training alone.
+        s.about().hasGradients ? "True" : "False", ", False, False)[0]");
   s.result("y", which == 0   ? runRecurrent<nn::Lstm>(x, in, hidden, weights)
                 : which == 1 ? runRecurrent<nn::Gru>(x, in, hidden, weights)
                              : runRecurrent<nn::Rnn>(x, in, hidden, weights));

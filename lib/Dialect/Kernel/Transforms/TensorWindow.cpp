@@ -98,11 +98,14 @@ private:
       }
       best->elements = tap;
       best->size = form.parts[tap].extent;
-      if (best->windows) {
-        const int64_t step = form.parts[*best->windows].stride;
+      const int64_t step = best->windows ? form.parts[*best->windows].stride : 0;
+      if (best->windows)
         best->pitch = std::gcd(step, stride);
+      // Neither moves.
+      if (best->pitch == 0)
+        continue;
+      if (best->windows)
         best->step = step / best->pitch;
-      }
       best->apart = stride / best->pitch;
     }
   }
@@ -110,7 +113,7 @@ private:
   bool findBounds() {
     for (Position &each : positions) {
       // Parts that stay where they are, or go back, have no pitch.
-      if (each.pitch <= 0)
+      if (each.pitch <= 0 || each.step <= 0 || each.apart <= 0)
         return false;
       each.high = (each.count - 1) * each.step + (each.size - 1) * each.apart + 1;
     }

@@ -330,6 +330,9 @@ LogicalResult NestEmitter::readAhead(ArrayRef<Value> positions) {
     const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
     if (!isTile(load.getResult()) || !t.axes.contains(load.getResult(), axis) || !isOwn)
       continue;
+    // What has other axes, too, is at another place in each round of the loops around this one.
+    if (llvm::any_of(t.axes.of(load.getResult()), [&](Axis other) { return other != axis && t.axes.extent(other) != 1; }))
+      continue;
     loads.push_back(load);
     bytes += positions.size() * lanes * getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8;
   }
