@@ -97,6 +97,34 @@ int main(int argc, char **argv) {
         },
         &meeting);
   });
+  // When the last thread begins, from the call on; its pause is as long as that of the caller.
+  for (int pause : {0, 1000, 12'000, 50'000}) {
+    struct Arrival {
+      std::atomic<unsigned> arrived = 0;
+      unsigned expected;
+      Clock::time_point last;
+    };
+    std::vector<double> times;
+    for (int i = 0; i < 100 && pool->threads() > 1; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(pause));
+      Arrival arrival{0, pool->threads(), {}};
+      const Clock::time_point begin = Clock::now();
+      pool->run(
+          arrival.expected,
+          [](void *context, unsigned) {
+            auto &here = *static_cast<Arrival *>(context);
+            if (here.arrived.fetch_add(1) + 1 == here.expected)
+              here.last = Clock::now();
+            while (here.arrived.load(std::memory_order_acquire) != here.expected) {
+            }
+          },
+          &arrival);
+      times.push_back(microseconds(arrival.last - begin));
+    }
+    std::sort(times.begin(), times.end());
+    if (!times.empty())
+      std::printf("all threads at work after a pause of %6d us %26.3f %8.3f\n", pause, times[50], times[90]);
+  }
   for (int pause : {100, 1000}) {
     std::vector<double> times;
     for (int i = 0; i < 300; ++i) {

@@ -16,15 +16,17 @@ namespace zyx::runtime {
 inline constexpr size_t linePair = 128;
 
 /// How one thread waits for what others write to atomics: it looks again and again for some
-/// microseconds, about as long as waking a sleeping thread takes, then it sleeps. Where threads
-/// outnumber the processors, the one that it waits for may need its own, and it sleeps at once.
+/// microseconds, about as long as waking a sleeping thread takes, then it sleeps. Whoever was woken and
+/// comes too late looks for longer before it sleeps again: work comes in runs, and between two of them
+/// the caller may have done all of it alone. Where threads outnumber the processors, the one that it
+/// waits for may need its own, and it sleeps at once.
 class Sleeper {
 public:
   explicit Sleeper(bool spins) : spins(spins) {}
 
   /// Returns when `isReady()`, which reads atomics by acquire. One thread at a time.
   template <typename IsReady> void await(IsReady isReady) {
-    if (isReady() || (spins && spin(isReady)))
+    if (isReady() || (spins && spin(isReady, spinNanoseconds)))
       return;
     for (;;) {
       asleep.store(1, std::memory_order_relaxed);
@@ -33,6 +35,8 @@ public:
       if (isReady())
         break;
       sleep();
+      if (spins && spin(isReady, lateNanoseconds))
+        break;
     }
     asleep.store(0, std::memory_order_relaxed);
   }
@@ -44,8 +48,8 @@ public:
   }
 
 private:
-  template <typename IsReady> static bool spin(IsReady isReady) {
-    const uint64_t end = now() + spinNanoseconds;
+  template <typename IsReady> static bool spin(IsReady isReady, uint64_t nanoseconds) {
+    const uint64_t end = now() + nanoseconds;
     do {
       // The clock costs as much as some looks.
       for (int i = 0; i < 16; ++i) {
@@ -64,6 +68,8 @@ private:
 #endif
   }
   static constexpr uint64_t spinNanoseconds = 30'000;
+  /// Longer than a run that is too short for a thread that sleeps, with what the caller does between two.
+  static constexpr uint64_t lateNanoseconds = 300'000;
   static uint64_t now();
   void sleep();
   void wakeSleeping();

@@ -5,6 +5,8 @@
 #include "Thread.h"
 
 #include <cstring>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -42,6 +44,27 @@ size_t runtime::stackRoom() {
   }
   const uintptr_t at = here();
   return at >= ownStack.low && at < ownStack.high ? at - ownStack.low : SIZE_MAX;
+}
+
+namespace {
+/// As the system calls have it, in its first version. The library has no declaration.
+struct SchedulingAttributes {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+};
+} // namespace
+
+void runtime::wakeSoon() {
+  SchedulingAttributes attributes{};
+  // What else was chosen for this thread stays: policies of another kind have no slice.
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 || attributes.policy != SCHED_OTHER)
+    return;
+  attributes.size = sizeof(attributes);
+  attributes.runtime = sliceNanoseconds;
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 static void *runBody(void *context) {

@@ -90,6 +90,7 @@ private:
   }
 
   void loop(Worker &worker) {
+    wakeSoon();
     for (;;) {
       worker.sleeper.await([&] { return worker.state.load(std::memory_order_acquire) != Idle; });
       uint32_t posted = Posted;

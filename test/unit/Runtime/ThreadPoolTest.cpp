@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -89,6 +90,38 @@ TEST(ThreadPoolTest, UsesOtherThreadsAndWakesThem) {
     EXPECT_EQ(meeting.arrived, 3);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+}
+
+/// What the system calls have: the first version of the structure.
+struct SchedulingAttributes {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t slice, deadline, period;
+};
+
+TEST(ThreadPoolTest, AsksForSlicesThatPutAThreadBeforeOthersWhenItIsWoken) {
+  struct Seen {
+    Meeting meeting{2};
+    SchedulingAttributes caller{}, helper{};
+  } seen;
+  auto pool = poolOf(2);
+  pool->run(
+      2,
+      [](void *context, unsigned index) {
+        auto &here = *static_cast<Seen *>(context);
+        ::syscall(SYS_sched_getattr, 0, index == 0 ? &here.caller : &here.helper, sizeof(SchedulingAttributes), 0);
+        Meeting::body(&here.meeting, index);
+      },
+      &seen);
+  EXPECT_EQ(seen.meeting.arrived, 2);
+  EXPECT_EQ(seen.helper.policy, seen.caller.policy);
+  EXPECT_EQ(seen.helper.nice, seen.caller.nice);
+  // Linux has no slices of its own for a thread before 6.12, and tells of none.
+  if (seen.caller.slice == 0 || seen.caller.policy != SCHED_OTHER)
+    GTEST_SKIP() << "this system has no slices";
+  EXPECT_EQ(seen.helper.slice, 100'000u);
 }
 
 TEST(ThreadPoolTest, ServesSeveralCallers) {
