@@ -11,6 +11,7 @@
 #include "Legality.h"
 
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
 #include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -76,6 +77,23 @@ int64_t spanOf(BlockAttr block) {
   for (auto [extent, stride] : llvm::zip(block.getShape(), block.getStrides()))
     span += (BlockAttr::constant(extent).value_or(1) - 1) * std::abs(BlockAttr::constant(stride).value_or(0));
   return span;
+}
+
+/// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row.
+int64_t strideThrough(MapAttr map, unsigned dim) {
+  int64_t stride = BlockAttr::constant(map.front().getStrides()[dim]).value_or(0);
+  for (BlockAttr block : map.getBlocks().drop_front()) {
+    SmallVector<int64_t> rows(block.getRank(), 1);
+    for (unsigned d = block.getRank(); d-- > 1;)
+      rows[d - 1] = rows[d] * std::max<int64_t>(BlockAttr::constant(block.getShape()[d]).value_or(1), 1);
+    int64_t next = 0;
+    for (auto [size, step] : llvm::zip_equal(rows, block.getStrides())) {
+      next += stride / size * BlockAttr::constant(step).value_or(0);
+      stride %= size;
+    }
+    stride = next;
+  }
+  return stride;
 }
 
 /// Bytes of a load, none of them counted twice; 0 where that is not simple.
@@ -559,9 +577,108 @@ private:
            });
   }
 
+  /// Whether more of what a kernel reads and writes are neighbours along an axis than are not, through all blocks of maps.
+  bool liesAlong(Axis axis) {
+    int64_t score = 0;
+    auto look = [&](Value view, Value tile) {
+      for (auto [dim, a] : llvm::enumerate(axes.of(tile)))
+        if (a == axis)
+          score += strideThrough(view.getDefiningOp<ViewOp>().getMap(), dim) == 1 ? 1 : -1;
+    };
+    for (LoadOp load : loads)
+      look(load.getView(), load.getResult());
+    for (StoreOp store : stores)
+      look(store.getView(), store.getValue());
+    return score > 0;
+  }
+
+  /// Bytes that a program of these tiles copies near, along an axis; 0 where it copies nothing.
+  int64_t bytesNear(Axis axis, const llvm::DenseMap<Axis, int64_t> &tiles) {
+    uint64_t reads = 1;
+    auto sizeOf = [&](Axis a) { return tiles.contains(a) ? tiles.lookup(a) : axes.extent(a); };
+    for (Axis a = 0; a < axes.size(); ++a)
+      reads = llvm::SaturatingMultiply(reads, static_cast<uint64_t>(sizeOf(a)));
+    int64_t bytes = 0;
+    for (LoadOp load : loads) {
+      SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *along = llvm::find(own, axis);
+      if (along == own.end())
+        continue;
+      MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+      std::optional<NearForm> form = NearForm::compute(map, along - own.begin());
+      const int64_t lanes = target.lanes(bytesOf(load.getResult()));
+      SmallVector<int64_t> tile = llvm::map_to_vector(own, sizeOf);
+      if (form && form->isReused(tile, lanes, static_cast<int64_t>(std::min<uint64_t>(reads, INT64_MAX))))
+        bytes += form->countElements(tile, lanes) * bytesOf(load.getResult());
+    }
+    return bytes;
+  }
+
+  /// Windows over what is padded, and factors that lie across vectors: a program copies what it reads of them, once, and has
+  /// so many rows of results that it reads each element of the operand hardly more often than they overlap. False where
+  /// nothing is copied.
+  bool chooseNearWindows(int64_t lanes) {
+    constexpr int64_t mostElements = 16384, enoughRows = 8;
+    SmallVector<Axis> parallel = parallelAxes();
+    std::optional<Axis> along;
+    for (Axis axis : parallel)
+      if (liesAlong(axis))
+        along = axis;
+    if (target.isGpu() || target.vectorBytes == 0 || !along)
+      return false;
+    auto has = [&](LoadOp load, Axis axis) { return axes.contains(load.getResult(), axis); };
+    // Where each neighbour has factors of its own, as channels have that come last, those of two vectors stay in registers.
+    const bool hasFactors = llvm::any_of(loads, [&](LoadOp load) {
+      return has(load, *along) && llvm::any_of(parallel, [&](Axis other) { return !has(load, other); });
+    });
+    llvm::DenseMap<Axis, int64_t> tiles;
+    for (Axis axis : parallel)
+      tiles[axis] = axis == *along && hasFactors ? std::min(axes.extent(axis), 2 * lanes) : axes.extent(axis);
+    // Windows overlap along axes that share a dimension of the operand with what is combined.
+    llvm::DenseSet<Axis> sliding;
+    for (LoadOp load : loads) {
+      SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *place = llvm::find(own, *along);
+      std::optional<NearForm> form = place == own.end() ? std::nullopt
+                                                        : NearForm::compute(load.getView().getDefiningOp<ViewOp>().getMap(),
+                                                                            place - own.begin());
+      for (const NearForm::Dim &dim : form ? ArrayRef(form->dims) : ArrayRef<NearForm::Dim>())
+        if (llvm::any_of(llvm::enumerate(dim.factors), [&](auto it) { return it.value() != 0 && axes.isCombined(own[it.index()]); }))
+          for (auto [i, factor] : llvm::enumerate(dim.factors))
+            if (factor != 0 && !axes.isCombined(own[i]))
+              sliding.insert(own[i]);
+    }
+    if (bytesNear(*along, tiles) == 0 || sliding.empty())
+      return false;
+    auto isTooLarge = [&](int64_t bytes, int64_t most) {
+      int64_t elements = 1;
+      for (Axis axis : parallel)
+        elements *= tiles[axis];
+      return bytesNear(*along, tiles) > bytes || elements > most;
+    };
+    auto halve = [&](Axis axis) {
+      const int64_t pieces = 2 * llvm::divideCeil(axes.extent(axis), tiles[axis]);
+      tiles[axis] = llvm::divideCeil(axes.extent(axis), std::min(pieces, axes.extent(axis)));
+    };
+    // Images and channels are programs of their own before anything that overlaps is cut.
+    for (Axis axis : parallel)
+      while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 && isTooLarge(target.l1Bytes / 2, mostElements / 4))
+        halve(axis);
+    for (int64_t fewest : {enoughRows, int64_t(1)})
+      for (Axis axis : parallel)
+        while ((axis != *along || !hasFactors) && sliding.contains(axis) && tiles[axis] > fewest &&
+               isTooLarge(mostNearBytes * 7 / 8, mostElements))
+          halve(axis);
+    for (Axis axis : parallel)
+      grid(axis, tiles[axis]);
+    return true;
+  }
+
   /// Pooling and depthwise convolutions: programs as large as those of element-wise kernels, so that rows of
   /// results are loops inside. What is read for each channel alone stays in registers along them.
   void chooseWindows(int64_t lanes) {
+    if (chooseNearWindows(lanes))
+      return;
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
     int64_t left = elementsPerProgram();

@@ -158,9 +158,9 @@ kernel.func @convolution(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32
   kernel.return
 }
 
-// A depthwise convolution: programs of a row of results, and two vectors of channels.
+// A depthwise convolution: two vectors of channels, and so many rows that what they read overlaps little and stays near.
 // CHECK-LABEL: kernel.func @depthwise
-// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i", 1>, #kernel.grid_step<"c", 32>]>
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i", 7>, #kernel.grid_step<"j", 56>, #kernel.grid_step<"c", 32>]>
 kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[112, 112, 64, 3, 3] strides [7296, 64, 1, 7296, 64]>, <[114, 114, 64] strides [7168, 64, 1] offset -7232 valid [1 : 113, 1 : 113, 0 : 64]>]> : !kernel.buffer<f32, global> -> !kernel.view<112x112x64x3x3xf32, global>

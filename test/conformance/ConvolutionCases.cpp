@@ -55,6 +55,27 @@ static void addLayer(std::vector<Case> &cases, const Layer &layer, bool channels
                    }});
 }
 
+/// Channels last, with filters in the order of those that come first: as the tensors' convolution() makes it of a view.
+static void addMixed(std::vector<Case> &cases, const Layer &layer, DType dtype) {
+  cases.push_back({std::string("convolution.") + layer.name + ".mixed." + std::string(toString(dtype)), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, shapeOf(true, layer.batch, layer.channels, layer.extents));
+                     const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
+                     Ints first = {0, rank - 1}, last = {0};
+                     for (int64_t i = 1; i + 1 < rank; ++i) {
+                       first.push_back(i);
+                       last.push_back(i + 1);
+                     }
+                     last.push_back(1);
+                     Shape filter = layer.size;
+                     filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+                     const NodeId y = convolve(b, b.permute(x, first), b.x(dtype, filter),
+                                               {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
+                                               accumulatorType(dtype));
+                     const NodeId z = b.permute(y, last);
+                     return std::vector<NodeId>{b.binary(BinaryKind::Max, z, b.like(z, 0))};
+                   }});
+}
+
 void addConvolutionCases(std::vector<Case> &cases) {
   using enum DType;
   const Ints one = {1}, ones = {1, 1}, none = {0, 0};
@@ -86,6 +107,27 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const bool channelsLast : {false, true})
       for (const size_t at : {size_t(1), size_t(5), size_t(13)})
         addLayer(cases, layers[at], channelsLast, dtype);
+  // What a program copies near before it slides over it: programs of several rows and of one, a last one that is smaller,
+  // more channels than vectors have, padding on all sides and none.
+  const Layer near[] = {
+      {"near", 2, 37, 37, {20, 33}, {3, 3}, ones, ones, ones, ones, 37},
+      {"near-7x7", 1, 72, 72, {30, 41}, {7, 7}, ones, ones, {3, 3}, {3, 3}, 72},
+      {"near-strided", 2, 40, 40, {29, 50}, {5, 5}, {2, 1}, ones, {2, 2}, {2, 2}, 40},
+      {"near-dilated", 1, 35, 35, {40, 38}, {3, 3}, ones, {2, 3}, {2, 3}, {2, 3}, 35},
+      {"near-cropped", 1, 33, 33, {40, 45}, {5, 4}, ones, ones, {-3, 2}, {4, -1}, 33},
+      {"near-inside", 1, 34, 34, {25, 30}, {5, 5}, ones, ones, none, none, 34},
+      {"near-twice", 1, 20, 40, {18, 36}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 20},
+      {"near-line", 2, 50, 50, {300}, {4}, one, one, {3}, {3}, 50},
+      {"near-volume", 1, 18, 18, {8, 9, 20}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 18},
+  };
+  for (const Layer &layer : near)
+    for (const DType dtype : {F32, BF16}) {
+      addMixed(cases, layer, dtype);
+      for (const bool channelsLast : {false, true})
+        addLayer(cases, layer, channelsLast, dtype);
+    }
+  addMixed(cases, near[1], F64);
+  addMixed(cases, layers[13], F32);
   // Channels in multiples of 16 bytes, as the copy engine of tensor cores wants them; and images of several tiles.
   const Layer wide[] = {
       {"wide-64", 3, 64, 64, {9, 11}, {3, 3}, ones, ones, ones, ones},

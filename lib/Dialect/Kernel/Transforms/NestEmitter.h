@@ -11,6 +11,8 @@
 
 namespace zyx::kernel {
 
+struct NearForm;
+
 /// Emits the loops of roots that walk the same axes.
 class NestEmitter {
 public:
@@ -90,6 +92,17 @@ private:
   mlir::Value shrinkage(mlir::Value before, mlir::Value after, mlir::Type element);
   mlir::Value widen(mlir::Value value, mlir::Type element);
 
+  // What is copied before it is walked (NearOperands.cpp).
+  bool mayCopyNear();
+  void copyNear();
+  void copyNear(LoadOp load, ViewOp view, const NearForm &form, int64_t elements);
+  /// Walks an axis beside the vectors', several positions at a time.
+  mlir::LogicalResult walkPositions(Axis axis, Point point);
+  int64_t positionsAtOnce(Axis axis);
+  /// Memory for what is combined, with the vectors' axis innermost; false where the tile has it there, or others may want
+  /// rows.
+  bool allocateAlong(mlir::Value result);
+
   // Blocks (TileBlocks.cpp).
   /// Finds the loads that are read along another axis than the vectors', and transposed in registers.
   bool findTransposed();
@@ -127,6 +140,8 @@ private:
   /// Loads that are contiguous along another axis, and that axis.
   llvm::SmallVector<mlir::Value> transposed;
   std::optional<Axis> transposedAxis;
+  /// Loads whose elements have been copied.
+  llvm::SmallVector<mlir::Value> near;
   /// Every position is a number: tiles in registers are read.
   bool unrolled = false;
   /// Of the step that is being emitted, what `Point::present` and `Point::step` say.

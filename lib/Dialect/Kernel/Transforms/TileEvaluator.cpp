@@ -263,6 +263,35 @@ FailureOr<Value> TileEvaluator::evaluateLoad(LoadOp load, Point &point) {
   return read;
 }
 
+Value TileEvaluator::placeOf(const MemoryTile &tile, ArrayRef<Value> indices, Location loc) {
+  Value place = constantIndex(0, loc);
+  for (auto [index, stride] : llvm::zip_equal(indices, tile.strides))
+    if (stride != 0) {
+      Value step = builder.createOrFold<arith::MulIOp>(loc, index, constantIndex(stride, loc));
+      place = builder.createOrFold<arith::AddIOp>(loc, place, step);
+    }
+  return place;
+}
+
+Value TileEvaluator::evaluateStrided(const MemoryTile &tile, ArrayRef<Value> indices, std::optional<unsigned> vectorDim,
+                                     Point &point, Location loc) {
+  Type element = cast<ViewType>(tile.view.getType()).getElementType();
+  Value place = placeOf(tile, indices, loc);
+  auto read = [&](Type type, Value at) -> Value {
+    return LoadOp::create(builder, loc, type, tile.view, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  };
+  const int64_t stride = vectorDim ? tile.strides[*vectorDim] : 0;
+  if (stride == 0)
+    return read(element, place);
+  // Rows are whole vectors, so no mask is needed.
+  if (stride == 1)
+    return read(VectorType::get(point.lanes, element), place);
+  return loadLanes(point, element, loc, [&](Value lane) {
+    Value step = builder.createOrFold<arith::MulIOp>(loc, lane, constantIndex(stride, loc));
+    return read(element, addIndex(place, step, loc));
+  });
+}
+
 Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
   Location loc = tile.getLoc();
   SmallVector<Value> indices;
@@ -272,6 +301,8 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
     if (point.vectorAxis == axis && point.lanes > 1)
       vectorDim = dim;
   }
+  if (!memory[tile].strides.empty())
+    return evaluateStrided(memory[tile], indices, vectorDim, point, loc);
   Value view = memory[tile].view;
   if (vectorDim && *vectorDim + 1 == indices.size())
     // Rows are whole vectors, so no mask is needed.
@@ -542,6 +573,25 @@ void TileEvaluator::storeToMemory(Value tile, Value value, Point &point) {
   auto write = [&](Value v, ArrayRef<Value> at) {
     StoreOp::create(builder, loc, v, view, at, Value(), DenseBoolArrayAttr());
   };
+  if (const MemoryTile &own = memory[tile]; !own.strides.empty()) {
+    Value place = placeOf(own, indices, loc);
+    const int64_t stride = vectorDim ? own.strides[*vectorDim] : 0;
+    if (stride == 0)
+      return write(value, place);
+    value = broadcast(value, point);
+    if (stride == 1)
+      return write(value, place);
+    for (int64_t lane = 0; lane < point.lanes; ++lane) {
+      OpBuilder::InsertionGuard guard(builder);
+      if (point.activeLanes) {
+        Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, constantIndex(lane, loc), point.activeLanes);
+        auto branch = scf::IfOp::create(builder, loc, exists);
+        builder.setInsertionPointToStart(branch.thenBlock());
+      }
+      write(vector::ExtractOp::create(builder, loc, value, lane), addIndex(place, constantIndex(lane * stride, loc), loc));
+    }
+    return;
+  }
   if (!vectorDim || !isa<VectorType>(broadcast(value, point).getType())) {
     write(value, indices);
     return;

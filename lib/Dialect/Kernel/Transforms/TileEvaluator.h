@@ -40,9 +40,11 @@ struct Point {
   llvm::DenseMap<mlir::Value, mlir::Value> memo;
 };
 
-/// A tile that lies in private memory, row-major, its innermost extent rounded up to whole vectors.
+/// A tile that lies in private memory: row-major, its innermost extent rounded up to whole vectors, unless it says more.
 struct MemoryTile {
   mlir::Value view;
+  /// Of a tile whose elements share a row of memory: by dimension, how far neighbours are apart there.
+  llvm::SmallVector<int64_t> strides = {};
 };
 
 /// A tile of two dimensions that lies in registers: vectors along `vectorAxis`.
@@ -108,6 +110,10 @@ private:
   mlir::Value gatherLanes(GatherOp gather, llvm::ArrayRef<mlir::Value> indices, Point &point);
   mlir::Value evaluateIota(IotaOp iota, Point &point);
   mlir::Value evaluateMemory(mlir::Value tile, Point &point);
+  /// Where an element lies in the row of memory that its tile shares.
+  mlir::Value placeOf(const MemoryTile &tile, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  mlir::Value evaluateStrided(const MemoryTile &tile, llvm::ArrayRef<mlir::Value> indices, std::optional<unsigned> vectorDim,
+                              Point &point, mlir::Location loc);
   mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
                      std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
   const AccessForm *formOf(ViewOp view, unsigned dim);

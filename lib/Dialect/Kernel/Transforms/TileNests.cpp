@@ -49,10 +49,14 @@ LogicalResult NestEmitter::emit() {
   });
   if (writesMemory)
     t.barrier(loc);
+  copyNear();
   if (t.threads == 1 && !picked && findTransposed())
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
     return failure();
+  // Another nest may walk it along another axis.
+  for (Value load : near)
+    t.evaluator.memory.erase(load);
   if (writesMemory)
     t.barrier(loc);
   return success();
@@ -71,10 +75,10 @@ void NestEmitter::chooseVectorAxis() {
     if (extents[axis].constant == 1)
       continue;
     int64_t score = 0;
-    auto look = [&](Value tile, Value view, int64_t weight) {
+    auto look = [&](Value tile, Value view, int64_t weight, ArrayRef<int64_t> strides = {}) {
       for (auto [dim, a] : llvm::enumerate(t.axes.of(tile)))
         if (a == axis) {
-          std::optional<int64_t> stride = strideOf(t.evaluator.mapping.lookupOrDefault(view), dim);
+          std::optional<int64_t> stride = strides.empty() ? strideOf(t.evaluator.mapping.lookupOrDefault(view), dim) : strides[dim];
           score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
         }
     };
@@ -86,13 +90,17 @@ void NestEmitter::chooseVectorAxis() {
     }
     for (Value tile : cone.tiles)
       if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
-        look(tile, it->second.view, 1);
+        look(tile, it->second.view, 1, it->second.strides);
     // Where it makes no other difference, whole lines are written.
     score *= 2;
     for (Operation *access : cone.accesses)
       if (auto store = dyn_cast<StoreOp>(access))
         for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
           score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
+    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result.
+    if (t.threads == 1 && !t.machine.isGpu && combined.contains(axis) && extents[axis].constant &&
+        *extents[axis].constant < t.lanesFor(cone, axis))
+      score = std::min<int64_t>(score, 0) - 1;
     if (score >= best) {
       best = score;
       vectorAxis = axis;
@@ -133,15 +141,17 @@ void NestEmitter::prepareResult(Operation *root) {
     single &= combined.contains(axis) || extents[axis].constant == 1;
   if (single)
     singles.insert(result);
-  else if (!t.evaluator.memory.contains(result))
+  else if (!t.evaluator.memory.contains(result) && !allocateAlong(result))
     t.allocate(result);
 }
 
 LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
-  if (outer.empty() && t.threads == 1 && sumsInMemory())
+  if (outer.empty() && t.threads == 1 && near.empty() && sumsInMemory())
     return walkBlocks(point);
   if (transposedAxis && outer.size() == 1)
     return walkSquares(point);
+  if (!near.empty() && outer.size() == 1)
+    return walkPositions(outer.front(), point);
   if (outer.empty())
     return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);
   Axis axis = outer.front();

@@ -1,0 +1,46 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_KERNEL_TRANSFORMS_NEARFORM_H
+#define ZYX_DIALECT_KERNEL_TRANSFORMS_NEARFORM_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx::kernel {
+
+/// Bytes that a program copies near at most: they stay in the second cache.
+inline constexpr int64_t mostNearBytes = 96 << 10;
+
+/// What a load reads of a buffer, as an array that a program copies into memory of its own: each element once, those of
+/// padding too, neighbours along the lanes of vectors. A window over it takes neither tests nor divisions.
+struct NearForm {
+  struct Dim {
+    /// Elements between neighbours in the buffer.
+    int64_t step;
+    /// By dimension of the load: neighbours that one position along it is apart.
+    llvm::SmallVector<int64_t> factors;
+    /// Of what exists: low <= offset + position < high.
+    bool isBounded = false;
+    int64_t offset = 0, low = 0, high = 0;
+  };
+  /// The lanes' dimension is the last one.
+  llvm::SmallVector<Dim> dims;
+  /// Where the array begins in the buffer.
+  int64_t offset = 0;
+
+  /// None where the map is not of that form, or nothing is won: vectors along the load's dimension `lanes` are neighbours
+  /// and all exist.
+  static std::optional<NearForm> compute(MapAttr map, unsigned lanes);
+
+  /// The array's extents for a tile of the load.
+  llvm::SmallVector<int64_t> getExtents(llvm::ArrayRef<int64_t> tile) const;
+  /// The same in elements, with whole vectors of `lanes`.
+  int64_t countElements(llvm::ArrayRef<int64_t> tile, int64_t lanes) const;
+  /// Whether each element is read so often, where so many are read in all, that copying it takes little beside.
+  bool isReused(llvm::ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads) const;
+};
+
+} // namespace zyx::kernel
+
+#endif // ZYX_DIALECT_KERNEL_TRANSFORMS_NEARFORM_H
