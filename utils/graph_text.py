@@ -97,6 +97,13 @@ class Graph:
     def iota(self, dim, dtype, *shape):
         return self.op(f"iota dim = {dim} : {{result}}", dtype, shape)
 
+    def scan(self, kind, x, dim):
+        return self.op(f"scan {kind} {x.name} dim = {dim} : {{result}}", x.dtype, x.shape)
+
+    def sort(self, x, dim, descending=False):
+        order = "descending " if descending else ""
+        return self.op(f"sort values {x.name} dim = {dim} {order}: {x.type} -> {{result}}", x.dtype, x.shape)
+
     def pad(self, x, fill, low, high):
         fill = self.constant(fill, x.dtype)
         interior = [0] * len(x.shape)

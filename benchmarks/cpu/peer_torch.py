@@ -100,6 +100,8 @@ def prepare(kind, variant, arguments, inputs):
         "softmax": lambda x: F.softmax(x, -1),
         "layer-norm": lambda x, s, t: F.layer_norm(x, x.shape[-1:], s, t, 1e-5),
         "rms-norm": rms_norm, "gelu": F.gelu, "chain": chain,
+        "top-k": lambda x: x.topk(arguments["k"]).values,
+        "cumsum": lambda x: x.cumsum(arguments["dim"]),
         "attention": lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
     }
     if kind not in functions:

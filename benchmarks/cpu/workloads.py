@@ -188,6 +188,27 @@ def memory(kind, shape, write, reference, inputs=1, output=None):
                     1e-9 * moved, "GB", 1e-3 if output else size ** 0.5)
 
 
+def top_k(rows, columns, k):
+    """The k largest of each row: a sort and a slice."""
+    def program():
+        graph = Graph()
+        x = graph.argument("x", "f32", rows, columns)
+        return graph.text(graph.pad(graph.sort(x, 1, descending=True), 0, [0, 0], [0, k - columns]))
+
+    return Workload(f"top-{k}-of-{rows}x{columns}", "", "top-k", {"k": k}, [("f32", [rows, columns])], ("f32", [rows, k]),
+                    [(-4, 4)], lambda x: -numpy.sort(-x, 1)[:, :k], program, 4e-9 * rows * columns, "GB")
+
+
+def cumsum(shape, dim):
+    def program():
+        graph = Graph()
+        return graph.text(graph.scan("add", graph.argument("x", "f32", *shape), dim))
+
+    name = "x".join(str(extent) for extent in shape)
+    return Workload(f"cumsum-{name}-along-{dim}", "", "cumsum", {"dim": dim}, [("f32", shape)], ("f32", shape),
+                    [(0, 1)], lambda x: numpy.cumsum(x, dim), program, 8e-9 * math.prod(shape), "GB")
+
+
 def chain(rows, columns):
     def program():
         graph = Graph()
@@ -284,6 +305,11 @@ def all_workloads():
     yield conv("7x7-224x3", 224, 3, 7, 64, stride=2)
     yield conv("3x3-14x256", 14, 256, 3, 256)
     yield conv("depthwise-112x32", 112, 32, 3, 32, groups=32)
+    # Of no figure: kernels of their own.
+    yield dataclasses.replace(conv("depthwise-7x7-56x96", 56, 96, 7, 96, groups=96), figure="")
+    yield top_k(1, 32000, 50)
+    yield top_k(64, 50257, 5)
+    yield cumsum([4, 1024, 1000], 1)
     yield from (row_op(kind, *shape) for shape in ((256, 1024), (4096, 128)) for kind in ROW_OPS)
     yield from (attention(s) for s in (128, 1024, 4096))
     n = 2 ** 12

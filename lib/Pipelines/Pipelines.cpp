@@ -62,6 +62,8 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
     machine.threads = options.target.cores * options.target.threadsPerCore;
     machine.sharedBytes = options.target.sharedBytes;
     machine.warpSize = options.target.warpSize;
+  } else if (options.optimise) {
+    machine.vectorBytes = options.target.vectorBytes;
   }
   passes.addPass(createConvertGraphToKernelPass(machine));
   if (options.optimise) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "DecomposeMovement.h"
+#include "FirstElements.h"
 #include "FuseAttention.h"
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
@@ -340,6 +341,7 @@ private:
     // Behind the views, which would move what the seed alone decides in front of its expand.
     zyx::search::expandRandomBits(block);
     zyx::search::storeIotas(block);
+    zyx::search::noteFirstElements(block, fuse);
     GroupGraph graph(block);
     if (fuse) {
       zyx::search::mergeAttentions(graph);

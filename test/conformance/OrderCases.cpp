@@ -121,6 +121,25 @@ static void addScanForms(std::vector<Case> &cases) {
                        }
                      return outputs;
                    }});
+  // Rows that are neighbours, in vectors and strips of them: whole ones, a rest, more than a strip has.
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::U8})
+    cases.push_back({"scan.columns." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const NodeId whole = b.x(dtype, {2, 40, 128}), odd = b.x(dtype, {3, 9, 133}), wide = b.x(dtype, {7, 2100});
+                       const NodeId across = b.permute(b.x(dtype, {5, 90, 30}), {0, 2, 1});
+                       const NodeId repeated = b.expand(b.x(dtype, {2, 1, 70}), {2, 6, 70});
+                       for (const bool exclusive : {false, true})
+                         for (const bool reverse : {false, true}) {
+                           outputs.push_back(b.scan(ReduceKind::Add, whole, 1, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Max, odd, 1, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Add, odd, 0, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Min, wide, 0, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Add, wide, 0, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Add, across, 1, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Add, repeated, 1, exclusive, reverse));
+                         }
+                       return outputs;
+                     }});
   cases.push_back({"scan.computed", [](Builder &b) {
                      // Between producers and consumers; used twice, and of one another.
                      const NodeId x = b.x(DType::F32, {17, 33});
@@ -191,6 +210,53 @@ static void addLongSorts(std::vector<Case> &cases) {
                          return std::vector<NodeId>{b.sort(kind, x, 1), b.sort(kind, x, 1, true),
                                                     b.sort(kind, few, 0), b.sort(kind, few, 0, true)};
                        }});
+}
+
+/// Slices of sorts: only the first elements of a row are looked for, where nobody reads the others.
+static void addFirstElements(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
+    for (SortKind kind : {SortKind::Values, SortKind::Indices})
+      cases.push_back({named("sort.first", toString(kind), dtype), [=](Builder &b) {
+                         const DType given = kind == SortKind::Values ? dtype : DType::I64;
+                         std::vector<NodeId> outputs;
+                         const auto slice = [&](NodeId x, int64_t dim, int64_t from, int64_t to, bool descending) {
+                           const NodeId sorted = b.sort(kind, x, dim, descending);
+                           const Shape shape = b.type(x).shape;
+                           std::vector<int64_t> low(shape.size(), 0), high = low;
+                           low[static_cast<size_t>(dim)] = -from;
+                           high[static_cast<size_t>(dim)] = to - shape[static_cast<size_t>(dim)];
+                           outputs.push_back(b.pad(sorted, b.splat(given, {}, 0), low, high, std::vector<int64_t>(shape.size(), 0)));
+                         };
+                         const NodeId hurt = hurtingRows(b, dtype, {3, 700});
+                         const NodeId few = b.cast(b.input(integers(DType::I32, {2, 900}, 0, 3, b.random)), dtype);
+                         const NodeId rising = b.cast(b.iota({DType::I32, {1500}}, 0), dtype);
+                         const NodeId columns = hurtingRows(b, dtype, {300, 5});
+                         const NodeId across = b.permute(hurtingRows(b, dtype, {400, 3}), {1, 0});
+                         for (const bool descending : {false, true}) {
+                           for (const int64_t k : {1, 7, 60, 200}) {
+                             slice(hurt, 1, 0, k, descending);
+                             slice(few, 1, 0, k, descending);
+                           }
+                           slice(rising, 0, 0, 33, descending);
+                           slice(columns, 0, 0, 20, descending);
+                           slice(across, 1, 0, 9, descending);
+                           slice(hurt, 1, 30, 50, descending);
+                           slice(hurt, 1, 0, 0, descending);
+                         }
+                         return outputs;
+                       }});
+  // One reader wants more than the other, and one wants all.
+  cases.push_back({"sort.first.readers", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {4, 600}), y = b.x(DType::F32, {4, 600});
+                     const NodeId sorted = b.sort(SortKind::Values, x, 1), all = b.sort(SortKind::Indices, y, 1, true);
+                     const NodeId zero = b.splat(DType::F32, {}, 0), none = b.splat(DType::I64, {}, 0);
+                     const auto first = [&](NodeId from, NodeId fill, int64_t k) {
+                       return b.pad(from, fill, {0, 0}, {0, k - 600}, {0, 0});
+                     };
+                     return std::vector<NodeId>{first(sorted, zero, 3), first(sorted, zero, 40),
+                                                b.pad(sorted, zero, {-1, 0}, {-2, -580}, {0, 0}), first(all, none, 5),
+                                                b.reduce(ReduceKind::Max, all, {1})};
+                   }});
 }
 
 /// The k largest of each row, with their places: the beginning of a sort.
@@ -384,6 +450,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addScanForms(cases);
   addSortForms(cases);
   addLongSorts(cases);
+  addFirstElements(cases);
   addTopK(cases);
   addScatterForms(cases);
   addPaddedForms(cases);

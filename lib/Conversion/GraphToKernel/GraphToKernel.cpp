@@ -434,7 +434,7 @@ void ConvertGraphToKernelPass::runOnOperation() {
     }
     if (failed(graph::ir::requireNumbers(entry)))
       return signalPassFailure();
-    if (failed(Planner(entry, symbols, {threads, sharedBytes, warpSize}).plan()))
+    if (failed(Planner(entry, symbols, {threads, sharedBytes, warpSize, vectorBytes}).plan()))
       return signalPassFailure();
   }
 }

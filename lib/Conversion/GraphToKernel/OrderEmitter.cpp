@@ -34,17 +34,21 @@ Operand OrderEmitter::getOperand(Value value, ArrayRef<int64_t> shape) {
           {}};
 }
 
-Value OrderEmitter::loadAt(Value view, Value at, int64_t lanes) {
+Value OrderEmitter::loadAt(Value view, Value at, int64_t lanes, Value mask) {
   Type element = cast<kernel::ViewType>(view.getType()).getElementType();
   if (lanes != 1)
     element = VectorType::get(lanes, element);
-  return kernel::LoadOp::create(builder, loc, element, view, at, Value(), Value(), ArrayAttr(),
+  return kernel::LoadOp::create(builder, loc, element, view, at, mask, Value(), ArrayAttr(),
                                 DenseBoolArrayAttr());
 }
 
-Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lanes) {
-  if (operand.splat)
-    return arith::ConstantOp::create(builder, loc, operand.splat);
+Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lanes, Value mask) {
+  if (operand.splat) {
+    TypedAttr splat = operand.splat;
+    if (lanes != 1)
+      splat = DenseElementsAttr::get(VectorType::get(lanes, splat.getType()), Attribute(splat));
+    return arith::ConstantOp::create(builder, loc, splat);
+  }
   Values indices(at);
   Value place;
   for (kernel::BlockAttr block : operand.map.getBlocks()) {
@@ -62,11 +66,11 @@ Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lan
     for (auto [i, stride] : llvm::zip_equal(indices, block.getStrides()))
       place = add(place, multiply(i, *kernel::BlockAttr::constant(stride)));
   }
-  return loadAt(operand.view, place, lanes);
+  return loadAt(operand.view, place, lanes, mask);
 }
 
-void OrderEmitter::store(Value value, Value view, Value at) {
-  kernel::StoreOp::create(builder, loc, value, view, at, Value(), DenseBoolArrayAttr());
+void OrderEmitter::store(Value value, Value view, Value at, Value mask) {
+  kernel::StoreOp::create(builder, loc, value, view, at, mask, DenseBoolArrayAttr());
 }
 
 Values OrderEmitter::openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) {
@@ -83,7 +87,7 @@ Values OrderEmitter::openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps
 //===----------------------------------------------------------------------===//
 
 Value OrderEmitter::combine(kernel::Combine kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(a.getType());
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
   switch (kind) {
   case kernel::Combine::Add:
     return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
@@ -135,7 +139,7 @@ TypedAttr OrderEmitter::getIdentity(kernel::Combine kind, Type element, bool exc
 }
 
 Value OrderEmitter::isBefore(Value a, Value b, bool isUnsigned, bool descending) {
-  if (!isa<FloatType>(a.getType())) {
+  if (!isa<FloatType>(getElementTypeOrSelf(a.getType()))) {
     using I = arith::CmpIPredicate;
     I predicate = descending ? (isUnsigned ? I::ugt : I::sgt) : (isUnsigned ? I::ult : I::slt);
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
@@ -155,12 +159,18 @@ ScanTypes::ScanTypes(ScanOp scan)
     carried = Float32Type::get(scan.getContext());
 }
 
+/// The type with the shape that a value has: of a vector one as long.
+static Type shapedLike(Value value, Type element) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.clone(element) : element;
+}
+
 Value ScanTypes::widen(OpBuilder &builder, Location loc, Value element) const {
-  return carried == stored ? element : arith::ExtFOp::create(builder, loc, carried, element).getResult();
+  return carried == stored ? element : arith::ExtFOp::create(builder, loc, shapedLike(element, carried), element).getResult();
 }
 
 Value ScanTypes::round(OpBuilder &builder, Location loc, Value sum) const {
-  return carried == stored ? sum : arith::TruncFOp::create(builder, loc, stored, sum).getResult();
+  return carried == stored ? sum : arith::TruncFOp::create(builder, loc, shapedLike(sum, stored), sum).getResult();
 }
 
 static kernel::Combine getCombine(ScatterKind kind, Type graphElement) {

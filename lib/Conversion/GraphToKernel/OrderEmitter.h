@@ -77,10 +77,10 @@ protected:
 
   /// The operand with other extents, which are those of `shape`.
   Operand getOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  /// A scalar, or a vector of elements that lie one behind the other.
-  mlir::Value load(const Operand &operand, llvm::ArrayRef<mlir::Value> at, int64_t lanes = 1);
-  mlir::Value loadAt(mlir::Value view, mlir::Value at, int64_t lanes = 1);
-  void store(mlir::Value value, mlir::Value view, mlir::Value at);
+  /// A scalar, or a vector of elements that lie one behind the other, of which those of a mask exist.
+  mlir::Value load(const Operand &operand, llvm::ArrayRef<mlir::Value> at, int64_t lanes = 1, mlir::Value mask = {});
+  mlir::Value loadAt(mlir::Value view, mlir::Value at, int64_t lanes = 1, mlir::Value mask = {});
+  void store(mlir::Value value, mlir::Value view, mlir::Value at, mlir::Value mask = {});
   mlir::Value combine(kernel::Combine kind, mlir::Value a, mlir::Value b);
   /// Whether a must stand before b. NaN stands last either way.
   mlir::Value isBefore(mlir::Value a, mlir::Value b, bool isUnsigned, bool descending);

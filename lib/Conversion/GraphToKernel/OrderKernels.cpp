@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 // Scans, sorts and scatters whose rows are walked by a program each.
 //===----------------------------------------------------------------------===//
-#include "OrderEmitter.h"
+#include "OrderPrograms.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -45,35 +46,65 @@ OpOperand *findUpdated(GroupOp group) {
   return llvm::count(group.getInputs(), operand.get()) == 1 ? &operand : nullptr;
 }
 
-namespace {
-
-class ProgramOrder : public OrderEmitter {
-public:
-  ProgramOrder(GroupOp group, Operation *op, OpBuilder &builder, const Workgroups &machine)
-      : OrderEmitter(group, op, builder), isLockstep(machine.threads != 0) {}
-
-private:
-  void emitScan(ScanOp scan) override;
-  void emitSort(SortOp sort) override;
-  void emitScatter(ScatterOp scatter) override;
-  SmallVector<TensorType> getScratch(SortOp sort) override;
-  void explain(StringRef name) override;
-
-  /// Whether programs are threads of which some run in lockstep.
-  const bool isLockstep;
-};
-
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Scan
 //===----------------------------------------------------------------------===//
+
+int64_t ProgramOrder::lanesAlongRow(const Operand &operand, Type widest) const {
+  const int64_t most = vectorBytes / std::max<int64_t>(widest.getIntOrFloatBitWidth() / 8, 1);
+  if (most < 2 || widest.isInteger(1))
+    return 1;
+  const bool isDense = operand.splat || (operand.map.isSingleBlock() &&
+                                         kernel::BlockAttr::constant(operand.map.front().getStrides().back()) == 1);
+  return isDense ? most : 1;
+}
+
+/// Rows that are neighbours: a program walks a strip of them, element after element of all, and carries what each has in
+/// memory of its own. What it reads at a time are long pieces, so that a processor fetches ahead.
+void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes) {
+  ScanTypes types(scan);
+  this->lanes = lanes;
+  // A page of f32, and less where there would be few programs.
+  constexpr int64_t mostColumns = 1024, fewestColumns = 64, enoughPrograms = 16;
+  int64_t columns = mostColumns;
+  while (columns > fewestColumns && rows.outer * llvm::divideCeil(rows.inner, columns) < enoughPrograms)
+    columns /= 2;
+  columns = std::min<int64_t>(llvm::alignTo(columns, lanes), llvm::alignTo(rows.inner, lanes));
+  Values at = openGrid({rows.outer, rows.inner}, {1, columns});
+  Value carried = kernel::AllocOp::create(builder, loc, kernel::ViewType::get({columns}, types.carried, kernel::Space::Private));
+  TypedAttr identity = getIdentity(types.kind, types.carried, scan.getExclusive());
+  Value first = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(VectorType::get(lanes, types.carried), Attribute(identity)));
+  // Strips are whole vectors, but for the last one.
+  const int64_t rest = rows.inner % lanes;
+  Value step = index(lanes), end = smaller(subtract(index(rows.inner), at[1]), index(columns));
+  Value whole = rest != 0 ? subtract(end, builder.createOrFold<arith::RemUIOp>(loc, end, step)) : end;
+  loop(index(0), end, step, [&](Value i) { store(first, carried, i); });
+  loop(index(0), index(rows.extent), index(1), [&](Value j) {
+    Value position = scan.getReverse() ? subtract(index(rows.extent - 1), j) : j;
+    auto advance = [&](Value i, Value mask) {
+      Value column = add(at[1], i), before = loadAt(carried, i, lanes);
+      Value element = types.widen(builder, loc, load(x, {at[0], position, column}, lanes, mask));
+      Value next = combine(types.kind, before, element);
+      store(next, carried, i);
+      store(types.round(builder, loc, scan.getExclusive() ? before : next), out, linear(rows, at[0], position, column), mask);
+    };
+    loop(index(0), whole, step, [&](Value i) { advance(i, Value()); });
+    if (rest != 0)
+      when(isLess(whole, end), [&] {
+        advance(whole, vector::ConstantMaskOp::create(builder, loc, VectorType::get(lanes, builder.getI1Type()),
+                                                      ArrayRef<int64_t>(rest)));
+      });
+  });
+}
 
 /// A program walks one row and carries what it has combined.
 void ProgramOrder::emitScan(ScanOp scan) {
   Rows rows(getShape(scan.getX()), scan.getDim());
   Operand x = getOperand(scan.getX(), rows.shape());
   ScanTypes types(scan);
+  if (const int64_t most = lanesAlongRow(x, types.carried); rows.inner >= most && most > 1)
+    return emitColumns(scan, rows, x, most);
   Values at = openGrid({rows.outer, rows.inner}, {1, 1});
   Value first = arith::ConstantOp::create(builder, loc, getIdentity(types.kind, types.carried, scan.getExclusive()));
   loop(index(0), index(rows.extent), index(1), first, [&](Value j, ValueRange values) -> Values {
@@ -90,16 +121,24 @@ void ProgramOrder::emitScan(ScanOp scan) {
 // Sort
 //===----------------------------------------------------------------------===//
 
-/// Indices, twice.
+/// Indices, twice; candidates have memory of the program's own.
 SmallVector<TensorType> ProgramOrder::getScratch(SortOp sort) {
   auto type = cast<RankedTensorType>(sort.getType());
+  if (countCandidates(sort) != 0)
+    return {};
   const bool isLong = type.getShape()[sort.getDim()] > std::numeric_limits<int32_t>::max();
   return {{isLong ? DType::I64 : DType::I32, {2 * type.getNumElements()}}};
+}
+
+Value ProgramOrder::give(SortOp sort, Value element, Value place) {
+  return sort.getKind() == SortKind::Values ? element : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
 }
 
 /// A program sorts one row: it merges runs of indices, each twice as long as those before it, from
 /// one half of its scratch memory to the other.
 void ProgramOrder::emitSort(SortOp sort) {
+  if (const int64_t candidates = countCandidates(sort))
+    return emitFirst(sort, candidates);
   Rows rows(getShape(sort.getX()), sort.getDim());
   Operand x = getOperand(sort.getX(), rows.shape());
   Value scratch = this->scratch.front();
@@ -140,10 +179,7 @@ void ProgramOrder::emitSort(SortOp sort) {
   Value source = add(base, index(numPasses % 2 * rows.extent));
   loop(zero, n, one, [&](Value j) {
     Value chosen = toIndex(loadAt(scratch, add(source, j)));
-    Value given = sort.getKind() == SortKind::Values
-                      ? elementAt(chosen)
-                      : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), chosen);
-    store(given, out, linear(rows, at[0], j, at[1]));
+    store(give(sort, elementAt(chosen), chosen), out, linear(rows, at[0], j, at[1]));
   });
 }
 
@@ -181,6 +217,11 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
 }
 
 void ProgramOrder::explain(StringRef name) {
+  if (lanes > 1) {
+    remark::passed(loc, remark::RemarkOpts::name("VectorRows").category("zyx-scalar"))
+        << (name + ": '" + op->getName().getStringRef() + "' is computed in vectors of " + Twine(lanes) + " elements").str();
+    return;
+  }
   remark::missed(loc, remark::RemarkOpts::name("ScalarKernel").category("zyx-scalar"))
       << (name + ": '" + op->getName().getStringRef() + "' is computed element by element, without vectors").str();
 }

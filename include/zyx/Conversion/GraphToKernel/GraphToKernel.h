@@ -25,7 +25,7 @@ struct ConvertedGroup {
   uint64_t bytes = 0;
 };
 
-/// What the machine has of threads that share memory: none, where programs are threads of their own.
+/// What the machine has of threads that share memory, none where programs are threads of their own; and of vectors.
 struct Workgroups {
   /// How many threads keep it busy.
   int64_t threads = 0;
@@ -33,6 +33,8 @@ struct Workgroups {
   int64_t sharedBytes = 0;
   /// Threads that run in lockstep.
   int64_t warpSize = 1;
+  /// Of a program's vectors; 0 where programs have none, or where neighbouring threads are as good as one.
+  int64_t vectorBytes = 0;
 };
 
 /// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters

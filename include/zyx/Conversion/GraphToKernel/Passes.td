@@ -44,7 +44,9 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
 
     A scan, sort or scatter is alone in its group. Its kernel is in the lowered form at once: a grid of
     rows, each walked by one program element by element, which a remark of the category `zyx-scalar`
-    says. A sort has a further buffer of indices to merge in. With `threads`, `shared-bytes` and
+    says. A sort has a further buffer of indices to merge in; one of which only the first elements are read keeps few
+    candidates instead. With `vector-bytes`, rows of a scan that are neighbours in memory are walked in vectors, and where
+    the first elements of a sort are looked for, elements are compared in vectors. With `threads`, `shared-bytes` and
     `warp-size` long rows, and those of few, are walked by workgroups whose threads share memory.
 
     Parameters become inputs of the plan under their names. A `graph.loop` becomes a `plan.loop` of what
@@ -54,6 +56,7 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
     Option<"threads", "threads", "int64_t", "0", "Threads that keep the machine busy; 0 where a program is no workgroup">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "Memory that the threads of a workgroup may share">,
     Option<"warpSize", "warp-size", "int64_t", "1", "Threads that run in lockstep">,
+    Option<"vectorBytes", "vector-bytes", "int64_t", "0", "Of the vectors in which programs walk neighbouring rows; 0 for none">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];

@@ -96,9 +96,16 @@ LogicalResult verifyLowered(Operation *op) {
   return success();
 }
 
-bool tellsThreadsApart(FuncOp func) {
-  return func.walk([](IdOp id) { return id.getKind() == IdKind::Thread ? WalkResult::interrupt() : WalkResult::advance(); })
-      .wasInterrupted();
+/// Whether a kernel's programs tell threads apart, or have memory of their own without any tile.
+bool isLoweredFromTheStart(FuncOp func) {
+  bool tellsThreadsApart = false, hasMemory = false, hasTiles = false;
+  func.walk([&](Operation *op) {
+    auto id = dyn_cast<IdOp>(op);
+    tellsThreadsApart |= id && id.getKind() == IdKind::Thread;
+    hasMemory |= isa<AllocOp>(op) && op->getParentOfType<GridOp>();
+    hasTiles |= llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+  });
+  return tellsThreadsApart || (hasMemory && !hasTiles);
 }
 
 struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
@@ -114,9 +121,9 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](FuncOp func) {
-      // Rows in an order that workgroups walk are in the lowered form from the start.
+      // Kernels of rows in an order are in the lowered form from the start.
       auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine
-                    : form == "tiled" && tellsThreadsApart(func) ? verifyLowered
+                    : form == "tiled" && isLoweredFromTheStart(func) ? verifyLowered
                                                                  : verifyOfForm;
       return func.walk([&](Operation *op) {
         return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance();

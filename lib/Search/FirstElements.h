@@ -1,0 +1,17 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SEARCH_FIRSTELEMENTS_H
+#define ZYX_LIB_SEARCH_FIRSTELEMENTS_H
+
+#include "mlir/IR/Block.h"
+
+namespace zyx::search {
+
+/// Notes at sorts of which only the first elements are read how many these are. Without `note` all elements are given.
+void noteFirstElements(mlir::Block &block, bool note);
+
+} // namespace zyx::search
+
+#endif // ZYX_LIB_SEARCH_FIRSTELEMENTS_H

@@ -1,0 +1,53 @@
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel=vector-bytes=64 | FileCheck %s
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel=vector-bytes=64 --zyx-kernel-verify-form=form=tiled --zyx-kernel-apply-schedule \
+// RUN:   --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel=vector-bytes=64 --mlir-disable-threading --remarks-filter=zyx-scalar \
+// RUN:   --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// A program walks a strip of neighbouring rows, and carries sums in memory; the last vector has five lanes.
+// REMARK: columns_0: 'graph.scan' is computed in vectors of 16 elements
+// CHECK-LABEL: kernel.func @columns_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [4, 1029] step [1, 256]
+// CHECK: %[[SUMS:.*]] = kernel.alloc : <256xf32, private>
+// CHECK: kernel.load %[[SUMS]]{{.*}} -> vector<16xf32>
+// CHECK: kernel.load %{{.*}} -> vector<16xbf16>
+// CHECK: arith.extf %{{.*}} : vector<16xbf16> to vector<16xf32>
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: kernel.store %{{.*}}, %[[SUMS]]
+// CHECK: scf.if
+// CHECK: vector.constant_mask [5] : vector<16xi1>
+func.func @columns(%x: tensor<4x20x1029xbf16>) -> tensor<4x20x1029xbf16> {
+  %y = graph.scan add %x dim = 1 : tensor<4x20x1029xbf16>
+  return %y : tensor<4x20x1029xbf16>
+}
+
+// Rows that are no neighbours are walked one by one.
+// REMARK: rows_0: 'graph.scan' is computed element by element, without vectors
+// CHECK-LABEL: kernel.func @rows_0
+// CHECK-NOT: vector<
+func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  %y = graph.scan add %x dim = 1 : tensor<64x1000xf32>
+  return %y : tensor<64x1000xf32>
+}
+
+// The first five of a row: 32 candidates at a time, and no buffer for a sort. What comes before the last of them is looked
+// for in vectors.
+// REMARK: first_0: 'graph.sort' is computed in vectors of 16 elements
+// CHECK-LABEL: plan.func @first
+// CHECK-NOT: plan.alloc
+// CHECK-LABEL: kernel.func @first_0
+// CHECK: kernel.alloc : <48xi32, private>
+// CHECK: vector.reduction <or>, %{{.*}} : vector<16xi1> into i1
+func.func @first(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {
+  %y = graph.sort values %x dim = 1 descending {zyx.first = 5 : i64} : tensor<8x1000xf32> -> tensor<8x1000xf32>
+  return %y : tensor<8x1000xf32>
+}
+
+// More than half of them is as much as all.
+// REMARK: half_0: 'graph.sort' is computed element by element, without vectors
+// CHECK-LABEL: plan.func @half
+// CHECK: plan.alloc
+func.func @half(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {
+  %y = graph.sort values %x dim = 1 {zyx.first = 600 : i64} : tensor<8x1000xf32> -> tensor<8x1000xf32>
+  return %y : tensor<8x1000xf32>
+}
