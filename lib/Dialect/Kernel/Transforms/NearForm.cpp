@@ -95,6 +95,6 @@ int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
 
 bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads) const {
   // Elements that are copied one by one take as long as a vector.
-  const int64_t fewestReads = dims.back().step == 1 ? 4 : 2 * lanes;
+  const int64_t fewestReads = dims.back().step == 1 ? 3 : 2 * lanes;
   return numReads / countElements(tile, lanes) >= fewestReads;
 }
