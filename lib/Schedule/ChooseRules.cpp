@@ -745,12 +745,22 @@ private:
       grid(read, readTile);
       return;
     }
-    for (Axis axis : llvm::reverse(parallel)) {
+    for (Axis axis : llvm::reverse(target.isGpu() ? parallel : asInMemory(parallel))) {
       tiles[axis] = std::min(axes.extent(axis), left);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
     for (Axis axis : parallel)
       grid(axis, tiles[axis]);
+  }
+
+  /// The axes in the order in which what is stored lies in memory: neighbours along the last one.
+  SmallVector<Axis> asInMemory(SmallVector<Axis> sorted) {
+    StoreOp store = stores.front();
+    SmallVector<Axis> own = axes.of(store.getValue());
+    MapAttr map = store.getView().getDefiningOp<ViewOp>().getMap();
+    auto strideOf = [&](Axis axis) { return std::abs(strideThrough(map, llvm::find(own, axis) - own.begin())); };
+    llvm::stable_sort(sorted, [&](Axis a, Axis b) { return strideOf(a) > strideOf(b); });
+    return sorted;
   }
 
   /// The axes along which a load and the first store are contiguous, where those are two.

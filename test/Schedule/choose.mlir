@@ -175,6 +175,19 @@ kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, 
   kernel.return
 }
 
+// Channels are the first dimension of the tile, but neighbours in memory: a program has all of them.
+// CHECK-LABEL: kernel.func @channels_last
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"h", 1>, #kernel.grid_step<"w", 8>]>
+kernel.func @channels_last(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[512, 28, 28] strides [1, 14336, 512]>]> : !kernel.buffer<f32, global> -> !kernel.view<512x28x28xf32, global>
+  %ys = kernel.view %y map <[<[512, 28, 28] strides [1, 14336, 512]>]> : !kernel.buffer<f32, global> -> !kernel.view<512x28x28xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0] axes ["c", "h", "w"] in_bounds [true, true, true] : !kernel.view<512x28x28xf32, global> -> tensor<512x28x28xf32>
+  %b = arith.addf %a, %a : tensor<512x28x28xf32>
+  kernel.store %b, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<512x28x28xf32>, !kernel.view<512x28x28xf32, global>
+  kernel.return
+}
+
 // Blocks of what is read along one axis and written along another, one after the other as they are read.
 // CHECK-LABEL: kernel.func @squares
 // CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"j", 32>, #kernel.grid_step<"i", 64>]>
