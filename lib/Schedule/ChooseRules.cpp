@@ -201,6 +201,7 @@ private:
            llvm::any_of(parallelAxes(), [&](Axis axis) { return isContiguous(axis); });
   }
 
+  /// Of what is read along the axis, most lies side by side.
   bool isContiguous(Axis axis) {
     int64_t score = 0;
     for (LoadOp load : loads)
@@ -209,7 +210,7 @@ private:
         BlockAttr block = view.getMap().front();
         for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
           if (a == axis)
-            score += BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1;
+            score += (BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1) * bytesOfAll(load.getResult());
       }
     return score > 0;
   }

@@ -194,3 +194,33 @@ kernel.func @two_of_them(%x: !h, %z: !h, %y: !h) {
   kernel.store %d, %ys[%c0, %c0] : tensor<1024x50304xbf16>, !near
   kernel.return
 }
+
+// Rows of weights count, which lie side by side along the sum, and not that there are two numbers for each result.
+// CHECK-LABEL: kernel.func @scaled_rows
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"n", 1>]>, threads = 64
+!half = !kernel.buffer<f16, global>
+!i8buf = !kernel.buffer<i8, global>
+!f32buf = !kernel.buffer<f32, global>
+kernel.func @scaled_rows(%x: !half, %w: !i8buf, %s: !half, %z: !half, %y: !f32buf) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[1024] strides [1]>]> : !half -> !kernel.view<1024xf16, global>
+  %1 = kernel.load %0[%c0] axes ["k"] : !kernel.view<1024xf16, global> -> tensor<1024xf16>
+  %2 = kernel.view %w map <[<[1024, 4096] strides [1, 1024]>]> : !i8buf -> !kernel.view<1024x4096xi8, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<1024x4096xi8, global> -> tensor<1024x4096xi8>
+  %4 = kernel.view %s map <[<[4096] strides [1]>]> : !half -> !kernel.view<4096xf16, global>
+  %5 = kernel.load %4[%c0] axes ["n"] : !kernel.view<4096xf16, global> -> tensor<4096xf16>
+  %6 = kernel.view %z map <[<[4096] strides [1]>]> : !half -> !kernel.view<4096xf16, global>
+  %7 = kernel.load %6[%c0] axes ["n"] : !kernel.view<4096xf16, global> -> tensor<4096xf16>
+  %8 = arith.sitofp %3 : tensor<1024x4096xi8> to tensor<1024x4096xf16>
+  %9 = kernel.broadcast %7 dims [1] : tensor<4096xf16> -> tensor<1024x4096xf16>
+  %10 = arith.subf %8, %9 : tensor<1024x4096xf16>
+  %11 = kernel.broadcast %5 dims [1] : tensor<4096xf16> -> tensor<1024x4096xf16>
+  %12 = arith.mulf %10, %11 : tensor<1024x4096xf16>
+  %13 = kernel.broadcast %1 dims [0] : tensor<1024xf16> -> tensor<1024x4096xf16>
+  %14 = arith.mulf %12, %13 : tensor<1024x4096xf16>
+  %15 = arith.extf %14 : tensor<1024x4096xf16> to tensor<1024x4096xf32>
+  %16 = kernel.reduce add %15 dims [0] : tensor<1024x4096xf32> -> tensor<4096xf32>
+  %17 = kernel.view %y map <[<[4096] strides [1]>]> : !f32buf -> !kernel.view<4096xf32, global>
+  kernel.store %16, %17[%c0] : tensor<4096xf32>, !kernel.view<4096xf32, global>
+  kernel.return
+}
