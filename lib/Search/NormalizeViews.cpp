@@ -298,6 +298,46 @@ static void castInOrder(CastOp op) {
   permute.getResult().replaceAllUsesWith(cloneWithOperands(builder, narrow, moved));
 }
 
+/// A pad, window or flip of what is cast to wider floats is taken of the narrow ones: these are stored then, or read as they
+/// lie, and a product widens its factors itself.
+static void sinkWidening(Operation *view) {
+  SmallVector<Operation *> views;
+  Value value = view->getResult(0);
+  for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    views.push_back(value.getDefiningOp());
+  auto wide = value.getDefiningOp<CastOp>();
+  if (!wide)
+    return;
+  auto to = dyn_cast<FloatType>(typeOf(wide).getElementType()), from = dyn_cast<FloatType>(typeOf(wide.getX()).getElementType());
+  if (!from || !to || from.getWidth() >= to.getWidth())
+    return;
+  OpBuilder builder(view);
+  Value narrow = wide.getX();
+  for (Operation *each : llvm::reverse(views)) {
+    auto pad = dyn_cast<PadOp>(each);
+    if (!pad) {
+      narrow = applyView(builder, each, narrow);
+      continue;
+    }
+    ConstantOp fill = getSplat(pad.getFill());
+    if (!fill)
+      return;
+    APFloat number = fill.getValue().getSplatValue<APFloat>();
+    bool isRounded = false;
+    number.convert(from.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isRounded);
+    if (isRounded || number.isNaN())
+      return;
+    auto type = RankedTensorType::get({}, from);
+    Value own = ConstantOp::create(builder, fill.getLoc(), type, DenseElementsAttr::get(type, number));
+    narrow = PadOp::create(builder, pad.getLoc(), withShape(narrow, typeOf(pad).getShape()), narrow, own, pad.getLow(),
+                           pad.getHigh(), pad.getInterior());
+  }
+  Operation *copy = builder.clone(*wide);
+  copy->setOperand(0, narrow);
+  copy->getResult(0).setType(typeOf(view->getResult(0)));
+  view->getResult(0).replaceAllUsesWith(copy->getResult(0));
+}
+
 //===----------------------------------------------------------------------===//
 // Sums of what stands in different places
 //===----------------------------------------------------------------------===//
@@ -457,8 +497,11 @@ void zyx::search::normalizeViews(Block &block) {
       foldView(&op);
     if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !reshape.use_empty())
       pushReshape(reshape);
-    else if (isa<PadOp, FlipOp, WindowOp>(op))
+    else if (isa<PadOp, FlipOp, WindowOp>(op)) {
       sinkExpand(&op);
+      if (!op.use_empty())
+        sinkWidening(&op);
+    }
     else if (auto reduce = dyn_cast<ReduceOp>(op))
       mergeReduction(reduce);
     else if (isElementwise(&op)) {

@@ -246,3 +246,30 @@ func.func @widened_for_several(%x: tensor<4x2x8x3xf32>, %w: tensor<8x16xf32>) ->
   %10 = graph.unary abs %3 : tensor<8x8xf32>
   return %9, %10 : tensor<8x16xf32>, tensor<8x8xf32>
 }
+
+// What is cast for a product of windows is padded before: zeros are the same numbers in any type.
+// CHECK-LABEL: func.func @windows_of_cast
+// CHECK-DAG: %[[ZERO:.*]] = graph.constant dense<0.000000e+00> : tensor<bf16>
+// CHECK-DAG: %[[PAD:.*]] = graph.pad %arg0, %[[ZERO]] low = [1] high = [1] interior = [0] : tensor<6xbf16> -> tensor<8xbf16>
+// CHECK: %[[WINDOW:.*]] = graph.window %[[PAD]] {{.*}} : tensor<8xbf16> -> tensor<6x3xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[WINDOW]] : tensor<6x3xbf16> -> tensor<6x3xf32>
+// CHECK: graph.reduce add %[[WIDE]]
+func.func @windows_of_cast(%x: tensor<6xbf16>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %0 = graph.cast %x : tensor<6xbf16> -> tensor<6xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %1 = graph.pad %0, %zero low = [1] high = [1] interior = [0] : tensor<6xf32> -> tensor<8xf32>
+  %2 = graph.window %1 dims = [0] size = [3] stride = [1] dilation = [1] : tensor<8xf32> -> tensor<6x3xf32>
+  %3 = graph.reduce add %2 dims = [1] : tensor<6x3xf32> -> tensor<6xf32>
+  return %3, %0 : tensor<6xf32>, tensor<6xf32>
+}
+
+// A third is none of them.
+// CHECK-LABEL: func.func @pad_with_a_third
+// CHECK: %[[WIDE:.*]] = graph.cast %arg0
+// CHECK: graph.pad %[[WIDE]]
+func.func @pad_with_a_third(%x: tensor<6xbf16>) -> tensor<8xf32> {
+  %0 = graph.cast %x : tensor<6xbf16> -> tensor<6xf32>
+  %third = graph.constant dense<0.3333> : tensor<f32>
+  %1 = graph.pad %0, %third low = [1] high = [1] interior = [0] : tensor<6xf32> -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
