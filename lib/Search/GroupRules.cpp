@@ -42,18 +42,27 @@ bool zyx::search::isTranscendental(Operation *op) {
   llvm_unreachable("all kinds are handled");
 }
 
+/// Whether an op is a cast to a wider float.
+static bool widens(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  auto element = [](Value value) { return mlir::cast<RankedTensorType>(value.getType()).getElementType(); };
+  return cast && isa<FloatType>(element(cast.getX())) && isa<FloatType>(element(cast.getResult())) &&
+         element(cast.getX()).getIntOrFloatBitWidth() < element(cast.getResult()).getIntOrFloatBitWidth();
+}
+
 /// Work that is done again for each row that does not differ in it.
 static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
   unsigned repeated = 0, transcendentals = 0;
+  const bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
   for (Operation *op : ops) {
-    if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))))
+    // What widens a factor is the product's own.
+    if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))) || (hasContraction && widens(op)))
       continue;
     ++repeated;
     transcendentals += zyx::search::isTranscendental(op);
   }
   if (repeated > (space.getChain() ? zyx::search::maxRepeatedOpsInChains : zyx::search::maxRepeatedOps))
     return Status::unsupported("it would compute too many ops again in each row");
-  bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
   if (transcendentals > (hasContraction ? 0 : zyx::search::maxRepeatedTranscendentals))
     return Status::unsupported("it would compute transcendental functions again in each row");
   return Status::ok();
