@@ -113,6 +113,9 @@ typedef struct zyx_compiler_compile_args {
   /* The device that is to run it, as "cuda:1"; NULL and "" are the first one of the target's kind. A program that
    * names another one is refused. */
   const char *device;
+  /* Which ops share a kernel: "weighed", where that is estimated to pay (NULL and ""), "all", as many as can, or
+   * "none". */
+  const char *fusion;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

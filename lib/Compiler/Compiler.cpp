@@ -213,6 +213,13 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   options.target = target;
   options.verifyRoundtrip = args.verify_roundtrip != 0;
   options.optimise = args.no_optimise == 0;
+  if (args.fusion && *args.fusion) {
+    std::optional<pipelines::Fusion> fusion = pipelines::parseFusion(args.fusion);
+    if (!fusion)
+      return Status::invalidArgument("there is no fusion '" + std::string(args.fusion) +
+                                     "'; there are weighed, all and none");
+    options.fusion = *fusion;
+  }
   options.scheduleSeed = args.schedule_seed;
   options.measured = args.measured ? args.measured : "";
   options.listChoices = static_cast<unsigned>(std::min<uint64_t>(args.list_choices, schedule::mostChoices));

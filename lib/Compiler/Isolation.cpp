@@ -41,7 +41,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 144,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 152,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -231,8 +231,9 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind) {
   args.measured = measured.c_str();
   args.only_kernel = onlyKernel.c_str();
   args.list_choices = from.u64("list_choices");
-  std::string debug = from.string("debug");
+  std::string debug = from.string("debug"), fusion = from.string("fusion");
   args.debug = debug.c_str();
+  args.fusion = fusion.c_str();
   return from.status() ? zyx_compiler_compile(&args) : nullptr;
 }
 
@@ -311,6 +312,7 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.string(args.only_kernel ? args.only_kernel : "");
   arguments.u64(args.list_choices);
   arguments.string(args.debug ? args.debug : "");
+  arguments.string(args.fusion ? args.fusion : "");
   return call(*args.isolation, Kind::Compile, name, arguments.view(), result);
 }
 

@@ -9,6 +9,7 @@
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
+#include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
@@ -46,9 +47,9 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
   const int64_t threads = options.target.cores * options.target.threadsPerCore;
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
   const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
-  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor}));
+  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
   // A processor computes a curve no faster than it reads one.
-  if (options.optimise && tensor != 0)
+  if (options.optimise && options.fusion != Fusion::None && tensor != 0)
     passes.addNestedPass<func::FuncOp>(search::createRecomputeResultsPass());
   passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
 }
@@ -57,6 +58,9 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
 void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
+  // Random schedules are of groups that are cut anywhere.
+  if (options.optimise && options.fusion == Fusion::Weighed)
+    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
   ConvertGraphToKernelPassOptions machine;
   if (options.optimise && options.target.isGpu()) {
     machine.threads = options.target.cores * options.target.threadsPerCore;
@@ -176,12 +180,24 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> optimise{*this, "optimise",
                         llvm::cl::desc("Whether to fuse ops and to schedule kernels"),
                         llvm::cl::init(true)};
+  Option<std::string> fusion{*this, "fusion",
+                             llvm::cl::desc("Which ops share kernels: weighed (where that is estimated to pay), all or none"),
+                             llvm::cl::init("weighed")};
   Option<uint64_t> scheduleSeed{
       *this, "schedule-seed",
       llvm::cl::desc("Unless 0, draw the kernels' schedules from this seed"), llvm::cl::init(0)};
 };
 
 } // namespace
+
+std::optional<Fusion> zyx::pipelines::parseFusion(std::string_view name) {
+  constexpr std::pair<std::string_view, Fusion> all[] = {
+      {"weighed", Fusion::Weighed}, {"all", Fusion::All}, {"none", Fusion::None}};
+  for (const auto &[known, fusion] : all)
+    if (known == name)
+      return fusion;
+  return std::nullopt;
+}
 
 std::string_view zyx::pipelines::toString(Phase phase) { return entryOf(phase).name; }
 
@@ -210,12 +226,16 @@ void zyx::pipelines::registerCompilePipeline() {
         std::optional<Phase> last = parsePhase(options.stopAfter.getValue());
         if (!last)
           return error("there is no phase '" + options.stopAfter.getValue() + "'");
+        std::optional<Fusion> fusion = parseFusion(options.fusion.getValue());
+        if (!fusion)
+          return error("there is no fusion '" + options.fusion.getValue() + "'; there are weighed, all and none");
         // What comes by another door was checked there.
         passes.addNestedPass<func::FuncOp>(graph::ir::createCheckDevicesPass({target->device}));
         for (const PhaseEntry &entry : phases)
           if (entry.phase <= *last)
             entry.add(passes, {.target = *target,
                                .optimise = options.optimise,
+                               .fusion = *fusion,
                                .scheduleSeed = options.scheduleSeed});
         return success();
       },

@@ -6,6 +6,7 @@
 
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
+#include "zyx/Schedule/Estimate.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,8 +22,9 @@ static constexpr int64_t mostStages = 4;
 
 /// Says why there are no tensor cores for a kernel.
 static SmallVector<TensorChoice> refuse(FuncOp func, StringRef reason) {
-  remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
-      << func.getName() << " is not multiplied by tensor cores: " << reason;
+  if (!func->hasAttr(trialAttr))
+    remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
+        << func.getName() << " is not multiplied by tensor cores: " << reason;
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Schedule/Estimate.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -130,7 +131,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
     if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored); whole && whole->isExact)
       dot = whole;
   auto refuse = [&] {
-    if (!func.getBody().getOps<DotOp>().empty())
+    if (!func.getBody().getOps<DotOp>().empty() && !func->hasAttr(trialAttr))
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
           << func.getName() << " is not multiplied by tensor cores: " << reason;
     return SmallVector<TensorChoice>();

@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "LayOutFactors.h"
+
 #include "ChooseTensor.h"
 
 #include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
@@ -33,9 +35,10 @@ constexpr double copiedBytes = 4;
 
 class Layouter {
 public:
-  Layouter(FuncOp func, SymbolTable &symbols, const TargetInfo &target)
-      : func(func), symbols(symbols), target(target), builder(func.getContext()) {}
-  bool run(MutableArrayRef<zyx::plan::LaunchOp> launches);
+  Layouter(FuncOp func, const TargetInfo &target) : func(func), target(target), builder(func.getContext()) {}
+  bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  /// The layouts that take least, and their cycles; none where the kernel needs none.
+  std::optional<std::pair<DotLayout, double>> findBest();
 
 private:
   SmallVector<DotLayout> candidates();
@@ -48,7 +51,7 @@ private:
   double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
 
   FuncOp func;
-  SymbolTable &symbols;
+  SymbolTable *symbols = nullptr;
   const TargetInfo &target;
   OpBuilder builder;
 };
@@ -67,7 +70,7 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>()))
       if (!func.getSchedule())
-        Layouter(func, symbols, *record).run(launches[func.getName()]);
+        Layouter(func, *record).run(symbols, launches[func.getName()]);
   }
 };
 
@@ -168,7 +171,7 @@ FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, Strin
   builder.setInsertionPointAfter(func);
   Location loc = func.getLoc();
   auto made = FuncOp::create(builder, loc, (func.getName() + suffix).str(), builder.getFunctionType({buffer, buffer}, {}));
-  symbols.insert(made);
+  symbols->insert(made);
   Block &body = made.getBody().front();
   builder.setInsertionPointToEnd(&body);
   SmallVector<int64_t> shape;
@@ -238,22 +241,31 @@ void Layouter::dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches) {
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
 }
 
-bool Layouter::run(MutableArrayRef<zyx::plan::LaunchOp> launches) {
+std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
+  std::string reason;
+  if (!dotOf(func) || costOf({}, reason))
+    return std::nullopt;
+  std::optional<std::pair<DotLayout, double>> best;
+  for (const DotLayout &layout : candidates())
+    if (std::optional<double> cost = costOf(layout, reason); cost && (!best || *cost < best->second))
+      best = {layout, *cost};
+  return best;
+}
+
+std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo &target) {
+  auto best = Layouter(func, target).findBest();
+  return best ? std::optional(best->second) : std::nullopt;
+}
+
+bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  symbols = &into;
   const bool readsBoth = !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
     return launch.getIns().size() == launches.front().getIns().size();
   });
-  std::string reason;
-  if (!readsBoth || !dotOf(func) || costOf({}, reason))
+  auto found = readsBoth ? findBest() : std::nullopt;
+  if (!found)
     return false;
-  std::optional<DotLayout> best;
-  double least = 0;
-  for (const DotLayout &layout : candidates())
-    if (std::optional<double> cost = costOf(layout, reason); cost && (!best || *cost < least)) {
-      best = layout;
-      least = *cost;
-    }
-  if (!best)
-    return false;
+  const DotLayout *best = &found->first;
   if (best->lhs)
     apply(*best->lhs, /*isLeft=*/true, launches);
   if (best->rhs)

@@ -327,11 +327,11 @@ private:
     std::vector<zyx::search::RecomputedSums> recomputed;
     if (fuse) {
       zyx::search::mergeReductions(block);
-      if (threads != 0)
+      if (threads != 0 && join)
         zyx::search::partRows(block, threads);
       zyx::search::partReductions(block, threads);
       zyx::search::normalizeViews(block);
-      if (tensor != 0)
+      if (tensor != 0 && join)
         recomputed = zyx::search::recomputeWeights(block, tensor);
       zyx::search::divideAfterwards(block);
       zyx::search::splitReductions(block, threads);
@@ -343,12 +343,13 @@ private:
     zyx::search::storeIotas(block);
     zyx::search::noteFirstElements(block, fuse);
     GroupGraph graph(block);
-    if (fuse) {
+    const bool joins = fuse && join;
+    if (joins) {
       zyx::search::mergeAttentions(graph);
       zyx::search::mergeRecomputed(graph, recomputed);
     }
-    mergePrologues(graph, fuse);
-    if (!fuse)
+    mergePrologues(graph, joins);
+    if (!joins)
       return createGroups(graph, block, entry);
     mergeNeighbours(graph);
     if (tensor != 0 && threads != 0)

@@ -211,6 +211,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   const std::string topics = enabledDebugTopics();
   args.debug = topics.c_str();
   args.device = options.device.c_str();
+  args.fusion = options.fusion.c_str();
   auto result = functions->own(functions->zyx_compiler_compile(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   Compiled compiled;

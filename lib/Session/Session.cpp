@@ -34,7 +34,7 @@ uint64_t nanosecondsSince(Clock::time_point begin) {
 /// What a compilation is of, beside the machine and the compiler.
 std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
   return graph.canonicalHash().toHex() + " " + options.target + " " + options.isa +
-         (options.noOptimise ? " unoptimised " : " ") +
+         (options.noOptimise ? " unoptimised " : " ") + (options.fusion == "weighed" ? "" : options.fusion + " ") +
          std::to_string(options.scheduleSeed) + " " + graph.name +
          (options.measured.empty() ? "" : " measured " + hashBytes(std::string_view(options.measured)).toHex()) +
          // What names no device is the same program on each of a kind.

@@ -42,5 +42,7 @@ func.func @centre(%x: tensor<64x32xf32> {graph.name = "x"}) -> (tensor<32xf32> {
 
 // RUN: not zyx-opt %s --zyx-compile='stop-after=lunch' 2>&1 | FileCheck %s --check-prefix=LUNCH
 // LUNCH: there is no phase 'lunch'
+// RUN: not zyx-opt %s --zyx-compile='fusion=salad' 2>&1 | FileCheck %s --check-prefix=SALAD
+// SALAD: there is no fusion 'salad'; there are weighed, all and none
 // RUN: not zyx-opt %s --zyx-compile='target=abacus' 2>&1 | FileCheck %s --check-prefix=ABACUS
 // ABACUS: no target is named 'abacus'

@@ -1,4 +1,5 @@
 // RUN: zyx-opt %s --zyx-search-form-groups=fuse=false --zyx-search-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-search-form-groups=join=false --zyx-search-verify-groups | FileCheck %s
 
 // CHECK-LABEL: func.func @chain
 // CHECK: graph.group

@@ -45,6 +45,8 @@ of '='.
                        graph, groups or plan
   --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
   --no-optimise        each op a kernel of its own, with no schedule
+  --fusion=HOW         which ops share kernels: weighed (where that is estimated to pay; default), all
+                       (as many as can) or none
   --tune               measure the schedules that each kernel may have on the device of this machine
                        that has this target, and compile with the best ones; without it, what was
                        measured before is not looked at
@@ -78,6 +80,7 @@ Result<Options> parseOptions(int argc, char **argv) {
       tools::text("--dump-dot", options.dumpDot),
       tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
       tools::flag("--no-optimise", options.compile.noOptimise),
+      tools::text("--fusion", options.compile.fusion),
   }));
   if (options.asked.help || options.asked.version)
     return options;

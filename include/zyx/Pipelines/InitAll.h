@@ -8,6 +8,7 @@
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
+#include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
@@ -46,6 +47,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   mlir::registerTransformsPasses();
   registerZyxGraphToKernelPasses();
+  cost::registerZyxCostPasses();
   graph::ir::registerZyxGraphPasses();
   kernel::registerZyxKernelPasses();
   kernel::registerZyxKernelToLLVMPasses();

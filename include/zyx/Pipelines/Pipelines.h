@@ -31,9 +31,14 @@ std::string_view toString(Phase phase);
 /// The inverse of toString.
 std::optional<Phase> parsePhase(std::string_view name);
 
-/// Registers `-zyx-compile`, with the options `target`, `stop-after`, `optimise`
-/// and `schedule-seed`.
+/// Registers `-zyx-compile`, with the options `target`, `stop-after`, `optimise`,
+/// `fusion` and `schedule-seed`.
 void registerCompilePipeline();
+
+/// Which ops share a kernel: those for which that is estimated to pay; as many as can; none.
+enum class Fusion : uint8_t { Weighed, All, None };
+/// "weighed", "all", "none".
+std::optional<Fusion> parseFusion(std::string_view name);
 
 struct Options {
   target::TargetInfo target;
@@ -43,6 +48,7 @@ struct Options {
   /// Without it only what is needed runs: each op is a kernel of its own, with no schedule. Every
   /// program must mean the same then.
   bool optimise = true;
+  Fusion fusion = Fusion::Weighed;
   /// Takes a span per stage and per pass.
   Trace *trace = nullptr;
   /// Learns of each stage when it begins, and how many of all kernels are done where they are taken

@@ -106,7 +106,9 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
            "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">,
     Option<"tensor", "tensor", "int64_t", "0",
            "Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its "
-           "weights again; 0 for none">];
+           "weights again; 0 for none">,
+    Option<"join", "join", "bool", "true",
+           "Without it each op is a kernel of its own all the same, though what comes before joining is done">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

@@ -33,6 +33,8 @@ struct CompileOptions {
   bool verifyRoundtrip = false;
   /// Whether to leave out all that only makes the program faster: fusing ops, schedules.
   bool noOptimise = false;
+  /// Which ops share a kernel: "weighed", where that is estimated to pay; "all", as many as can; "none".
+  std::string fusion = "weighed";
   /// Whether the text of `stopAfter` (graph, groups or plan) is a drawing for Graphviz.
   bool dumpDot = false;
   /// For tests: unless 0, every kernel gets a random legal schedule of this seed.

@@ -181,6 +181,7 @@ TargetInfo turing() {
   // Estimates: none of these cards was there to be measured.
   info.threadProductsPerCycle = 10;
   info.launchCycles = 5000;
+  info.megahertz = 1600;
   info.productsPerCycle = 512;
   info.bytesPerCycle = 32;
   info.tileCycles = 3000;
@@ -232,6 +233,7 @@ TargetInfo hopper() {
   info.meetingCycles = 100;
   info.sentBytesPerCycle = 2;
   info.launchCycles = 5300;
+  info.megahertz = 1755;
   info.ptxVersion = 88;
   info.features = {"ptx88"};
   return info;
@@ -266,7 +268,7 @@ std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
   for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
                        int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), int64_t(hasAsyncCopies), warpProductBytes, int64_t(fewDigits), productsPerCycle,
-                       bytesPerCycle, tileCycles, memoryBytesPerCycle, exactProductsPerCycle, threadProductsPerCycle, sliceCycles, meetingCycles, sentBytesPerCycle, launchCycles, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
+                       bytesPerCycle, tileCycles, memoryBytesPerCycle, exactProductsPerCycle, threadProductsPerCycle, sliceCycles, meetingCycles, sentBytesPerCycle, launchCycles, megahertz, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
                        sharedBytes, warpSize, int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;

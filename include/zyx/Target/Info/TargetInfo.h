@@ -83,15 +83,17 @@ struct TargetInfo {
   /// Of these: products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a
   /// tile does neither, because its first slices are on their way, or its results are.
   int64_t productsPerCycle = 0, bytesPerCycle = 0, tileCycles = 0;
-  /// A multiprocessor's share of what memory gives in a cycle.
-  int64_t memoryBytesPerCycle = 0;
+  /// What memory gives in a cycle: a multiprocessor's share, or what one core of a processor reads.
+  int64_t memoryBytesPerCycle = 4;
   /// Of these, too: products that the threads of a multiprocessor sum up in a cycle out of shared memory, where tensor
   /// cores would lose digits, and in a kernel of the generic way.
   int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
   /// Cycles that a slice takes from its arrival to its release, however few products it has; in which workgroups of a
   /// cluster wait for each other when they meet to add up their parts of a tile, by the square of their number; and that one
-  /// more kernel costs.
-  int64_t sliceCycles = 0, meetingCycles = 0, launchCycles = 0;
+  /// more kernel costs, on a processor, too.
+  int64_t sliceCycles = 0, meetingCycles = 0, launchCycles = 4000;
+  /// Millions of cycles in a second, by which estimates are seconds.
+  int64_t megahertz = 3000;
   /// What a workgroup sends to the others of its cluster in a cycle, register by register.
   int64_t sentBytesPerCycle = 1;
   /// Threads that a core of a GPU wants, to wait for memory in turn: at least half of those for which it has room.

@@ -1,0 +1,342 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "CutGroup.h"
+
+#include "zyx/Base/Debug.h"
+#include "zyx/Base/Random.h"
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+#include "zyx/Cost/Passes.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Schedule/Estimate.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Threading.h"
+
+namespace zyx::cost {
+#define GEN_PASS_DEF_CUTGROUPSPASS
+#include "zyx/Cost/Passes.h.inc"
+} // namespace zyx::cost
+
+using namespace mlir;
+using namespace zyx;
+using namespace zyx::cost;
+using namespace zyx::graph::ir;
+using schedule::Estimate;
+using target::TargetInfo;
+
+namespace {
+
+/// A group that takes at most so many times its least is not looked into, nor one that takes so little more.
+constexpr double nearLeast = 1.5, fewSeconds = 2e-6;
+/// Estimates of parts are as rough as that of the whole: only what is clearly less is taken.
+constexpr double clearlyLess = 0.8;
+/// More ops are not stored one by one.
+constexpr size_t mostSingles = 48;
+
+/// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
+class Scales {
+public:
+  explicit Scales(const TargetInfo &target) : target(target) {
+    if (target.isGpu()) {
+      machine.threads = target.cores * target.threadsPerCore;
+      machine.sharedBytes = target.sharedBytes;
+      machine.warpSize = target.warpSize;
+    }
+  }
+
+  /// None where the group is no kernel.
+  std::optional<Estimate> weigh(GroupOp group);
+
+private:
+  std::optional<Estimate> lower(GroupOp group);
+
+  const TargetInfo &target;
+  Workgroups machine;
+  std::map<SmallVector<const void *>, std::optional<Estimate>> known;
+};
+
+/// Whether all that a group reads keeps its value from run to run, so that it runs once.
+class Constancy {
+public:
+  explicit Constancy(func::FuncOp entry) : entry(entry) {}
+  bool runsOnce(GroupOp group);
+
+private:
+  bool isFixed(Value value);
+  func::FuncOp entry;
+};
+
+class Cutter {
+public:
+  Cutter(func::FuncOp entry, Scales &scales) : entry(entry), constancy(entry), scales(scales) {}
+  void run(GroupOp group);
+
+private:
+  std::optional<double> weigh(const GroupCut &cut);
+  void tryOut(GroupOp group, ArrayRef<Value> stored);
+  void trimBest(GroupOp group);
+  SmallVector<SmallVector<Value>> findCuts(GroupOp group) const;
+
+  func::FuncOp entry;
+  Constancy constancy;
+  Scales &scales;
+  /// Of the group at hand.
+  SmallVector<Value> best;
+  double least = 0;
+};
+
+struct CutGroups : zyx::cost::impl::CutGroupsPassBase<CutGroups> {
+  using CutGroupsPassBase::CutGroupsPassBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Seconds
+//===----------------------------------------------------------------------===//
+
+/// What a group computes, and on what: ops, attributes and types by their place in the context, operands by number.
+static SmallVector<const void *> keyOf(GroupOp group) {
+  SmallVector<const void *> key;
+  llvm::DenseMap<Value, size_t> numbers;
+  auto number = [&](Value value) { numbers.try_emplace(value, numbers.size()); };
+  for (Value argument : group.getBlock().getArguments()) {
+    number(argument);
+    key.push_back(argument.getType().getAsOpaquePointer());
+  }
+  for (Operation &op : group.getBlock()) {
+    key.push_back(op.getName().getAsOpaquePointer());
+    key.push_back(op.getPropertiesAsAttribute().getAsOpaquePointer());
+    for (Value operand : op.getOperands())
+      key.push_back(reinterpret_cast<const void *>(numbers.lookup(operand)));
+    for (Value result : op.getResults()) {
+      key.push_back(result.getType().getAsOpaquePointer());
+      number(result);
+    }
+  }
+  return key;
+}
+
+std::optional<Estimate> Scales::weigh(GroupOp group) {
+  auto [place, isNew] = known.try_emplace(keyOf(group));
+  if (isNew)
+    place->second = lower(group);
+  return place->second;
+}
+
+std::optional<Estimate> Scales::lower(GroupOp group) {
+  // No results are stored that are larger than any memory.
+  for (Type type : group.getResultTypes())
+    if (!byteSize(*toPlainType(type)).isOk())
+      return std::nullopt;
+  // Why it is no kernel nobody asks; what other threads say of other functions goes on.
+  ScopedDiagnosticHandler quiet(group.getContext(), [thread = llvm::get_threadid()](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Error && llvm::get_threadid() == thread);
+  });
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(group.getLoc()));
+  OpBuilder builder = OpBuilder::atBlockEnd(scratch->getBody());
+  FailureOr<ConvertedGroup> made = convertGroup(group, "trial", builder, machine);
+  if (failed(made))
+    return std::nullopt;
+  made->kernel->setAttr(schedule::trialAttr, builder.getUnitAttr());
+  return schedule::estimateKernel(made->kernel, target);
+}
+
+bool Constancy::isFixed(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &entry.getBody().front() && isWeight(entry, argument.getArgNumber());
+  Operation *op = value.getDefiningOp();
+  if (isa<ParameterOp, ConstantOp>(op))
+    return true;
+  if (isView(op))
+    return isFixed(op->getOperand(0));
+  auto group = dyn_cast<GroupOp>(op);
+  return group && runsOnce(group);
+}
+
+bool Constancy::runsOnce(GroupOp group) {
+  // What is kept of weights has at most twice their bytes, and a MiB: -zyx-plan-hoist-init.
+  constexpr int64_t freeBytes = int64_t(1) << 20;
+  int64_t read = 0, written = 0;
+  auto bytesOf = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  };
+  for (Value input : group.getInputs())
+    read += bytesOf(input);
+  for (Value output : group.getOutputs())
+    written += bytesOf(output);
+  return written <= 2 * read + freeBytes && llvm::all_of(group.getInputs(), [&](Value input) { return isFixed(input); });
+}
+
+//===----------------------------------------------------------------------===//
+// Cuts
+//===----------------------------------------------------------------------===//
+
+std::optional<double> Cutter::weigh(const GroupCut &cut) {
+  double sum = 0;
+  for (GroupOp part : cut.getParts()) {
+    std::optional<Estimate> own = scales.weigh(part);
+    if (!own)
+      return std::nullopt;
+    sum += constancy.runsOnce(part) ? 0 : own->seconds;
+  }
+  return sum;
+}
+
+void Cutter::tryOut(GroupOp group, ArrayRef<Value> stored) {
+  GroupCut cut(group, stored);
+  // One part alone is the group itself, unless it reads what others store.
+  std::optional<double> seconds = weigh(cut);
+  ZYX_DEBUG(Search, "a cut at " + std::to_string(stored.size()) + " values into " + std::to_string(cut.getParts().size()) +
+                        " kernels takes " + (seconds ? std::to_string(*seconds * 1e6) + " us" : "more than a kernel can"));
+  if (seconds && *seconds < least) {
+    least = *seconds;
+    best.assign(stored.begin(), stored.end());
+  }
+}
+
+/// Leaves away what need not be stored.
+void Cutter::trimBest(GroupOp group) {
+  constexpr size_t mostTrimmed = 8;
+  const SmallVector<Value> whole = best;
+  if (whole.size() < 2 || whole.size() > mostTrimmed)
+    return;
+  for (Value value : whole) {
+    SmallVector<Value> fewer = best;
+    llvm::erase(fewer, value);
+    if (!fewer.empty())
+      tryOut(group, fewer);
+  }
+}
+
+SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
+  const Places places = findPlaces(group);
+  SmallVector<SmallVector<Value>> cuts;
+  auto add = [&](std::initializer_list<ArrayRef<Value>> sets) {
+    llvm::SetVector<Value> all;
+    for (ArrayRef<Value> set : sets)
+      all.insert_range(set);
+    SmallVector<Value> cut = all.takeVector();
+    if (!cut.empty() && !llvm::is_contained(cuts, cut))
+      cuts.push_back(cut);
+  };
+  add({places.factors});
+  constexpr size_t mostEach = 4;
+  for (Value value : ArrayRef(places.shown).take_front(mostEach))
+    add({ArrayRef(value)});
+  add({places.factors, places.shown});
+  add({places.beside});
+  add({places.factors, places.beside});
+  add({places.sums});
+  add({places.factors, places.beside, places.sums});
+  add({places.factors, places.beside, places.sums, places.later});
+  add({places.factors, places.shown, places.beside, places.sums, places.later});
+  for (Value value : ArrayRef(places.reduced).take_front(mostEach))
+    add({ArrayRef(value)});
+  add({places.reduced});
+  add({places.combined});
+  add({places.reduced, places.combined});
+  add({places.small});
+  if (places.all.size() <= mostSingles)
+    add({places.all});
+  return cuts;
+}
+
+void Cutter::run(GroupOp first) {
+  SmallVector<GroupOp> work{first};
+  while (!work.empty()) {
+    GroupOp group = work.pop_back_val();
+    Block &block = group.getBlock();
+    if (llvm::range_size(block.without_terminator()) < 2 ||
+        llvm::any_of(block, [](Operation &op) { return isOrderOp(&op); }) || constancy.runsOnce(group))
+      continue;
+    std::optional<Estimate> whole = scales.weigh(group);
+    if (!whole || whole->seconds <= nearLeast * whole->least || whole->seconds - whole->least < fewSeconds)
+      continue;
+    best.clear();
+    least = whole->seconds * clearlyLess;
+    const SmallVector<SmallVector<Value>> cuts = findCuts(group);
+    for (ArrayRef<Value> cut : cuts) {
+      tryOut(group, cut);
+      // There is little left to win.
+      if (!best.empty() && least <= nearLeast * whole->least)
+        break;
+    }
+    auto micro = [](double seconds) { return llvm::formatv("{0:f1} us", seconds * 1e6).str(); };
+    const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-search").function(entry.getName());
+    if (best.empty()) {
+      if (!cuts.empty())
+        remark::missed(group.getLoc(), options)
+            << ("stays one kernel, of " + micro(whole->seconds) + " where " + micro(whole->least) +
+                " would do: no cut of " + std::to_string(cuts.size()) + " is clearly less");
+      continue;
+    }
+    trimBest(group);
+    GroupCut cut(group, best);
+    Location loc = group.getLoc();
+    const size_t numStored = best.size();
+    SmallVector<GroupOp> parts = cut.apply();
+    remark::passed(loc, options) << (std::to_string(parts.size()) + (parts.size() == 1 ? " kernel of " : " kernels of ") + micro(least) + " instead of one of " +
+                                     micro(whole->seconds) + ": " + std::to_string(numStored) +
+                                     (numStored == 1 ? " value in between is stored" : " values in between are stored"));
+    ZYX_DEBUG(Search, "a group is cut: " + micro(least) + " instead of " + micro(whole->seconds));
+    llvm::append_range(work, parts);
+  }
+}
+
+/// SplitMix64: the same numbers everywhere.
+struct Numbers {
+  uint64_t state;
+  uint64_t next() { return mixBits(state += splitMixStep); }
+};
+
+/// Half of the groups, anywhere where each part is a kernel.
+static void cutAnywhere(GroupOp group, Numbers &random, Scales &scales) {
+  const Places places = findPlaces(group);
+  if (places.all.empty() || random.next() % 2 == 0)
+    return;
+  SmallVector<Value> stored;
+  const uint64_t oneIn = 1 + random.next() % 4;
+  for (Value value : places.all)
+    if (random.next() % oneIn == 0)
+      stored.push_back(value);
+  if (stored.empty())
+    return;
+  GroupCut cut(group, stored);
+  if (llvm::all_of(cut.getParts(), [&](GroupOp part) { return scales.weigh(part).has_value(); }))
+    cut.apply();
+}
+
+void CutGroups::runOnOperation() {
+  func::FuncOp entry = getOperation();
+  if (entry.isExternal())
+    return;
+  Result<TargetInfo> record = target::lookUpTarget(target);
+  if (!record) {
+    entry.emitError() << record.status().message();
+    return signalPassFailure();
+  }
+  SmallVector<GroupOp> groups;
+  entry.walk([&](GroupOp group) { groups.push_back(group); });
+  Scales scales(*record);
+  Numbers random{seed};
+  Cutter cutter(entry, scales);
+  for (GroupOp group : groups)
+    if (seed == 0)
+      cutter.run(group);
+    else if (llvm::none_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
+      cutAnywhere(group, random, scales);
+}

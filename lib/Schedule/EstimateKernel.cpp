@@ -1,0 +1,411 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What a kernel takes with its schedule: ops and bytes, each as often as programs compute and read it.
+//===----------------------------------------------------------------------===//
+#include "zyx/Schedule/Estimate.h"
+
+#include "ChooseRules.h"
+#include "LayOutFactors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+using zyx::schedule::Choice;
+using zyx::schedule::Estimate;
+using zyx::target::TargetInfo;
+
+namespace {
+
+/// What is done side by side still takes so much of the shorter one's time.
+constexpr double besides = 0.3;
+/// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
+constexpr double attentionRate = 0.6;
+/// Lanes of a multiprocessor; cycles from one op of a thread to the next that reads it, from a read of memory to the next
+/// one of a thread that has several in flight, and of a product with its two reads of shared or cached factors.
+constexpr double cardLanes = 128, opLatency = 4, readLatency = 100, productLatency = 8;
+/// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
+constexpr double onlineLoss = 12;
+/// A card's cache moves so much for whoever reads one element of it.
+constexpr double sectorBytes = 32;
+/// The same of a processor.
+constexpr double lineBytes = 64;
+/// Threads that a multiprocessor has room for, and those that read as fast as its share of memory gives.
+constexpr double mostThreads = 2048, readingThreads = 256;
+/// What one core of a processor reads from its caches in a cycle; products of f32 that it sums up with vectors outside of
+/// blocked dots, of what it could.
+constexpr double cachedBytes = 16, plainDotRate = 0.4;
+/// Elements that are gathered one by one take so many cycles; rows that are only copied are read as vectors.
+constexpr double gatherCycles = 12;
+/// What is summed up inside of another walk has no vectors, but several elements at a time.
+constexpr double nestedRate = 0.5;
+/// Products of 16 bits that a core's matrix unit sums up in a cycle.
+constexpr double matrixProducts = 256;
+
+int64_t bytesOf(Value tile) {
+  return std::max<int64_t>(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 8, 1);
+}
+double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements()); }
+
+/// In simple instructions, for each element.
+double costOf(Operation *op) {
+  if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
+    return 12;
+  if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
+    return 30;
+  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(op))
+    return 8;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
+    return 20;
+  if (isa<GatherOp>(op))
+    return 60;
+  if (isa<LoadOp, StoreOp>(op))
+    return 1;
+  if (isa<ViewOp, BroadcastOp, TransposeOp, ReshapeOp, SplatOp, IotaOp, ConvertOp, DotOp>(op) ||
+      op->hasTrait<OpTrait::ConstantLike>())
+    return 0;
+  return 1;
+}
+
+class Estimator {
+public:
+  Estimator(FuncOp func, const Axes &axes, const Choice &choice, const TargetInfo &target)
+      : func(func), axes(axes), choice(choice), target(target) {}
+
+  Estimate run();
+
+private:
+  struct Work {
+    /// Simple ops, elements that are read or written one by one or as vectors, and the bytes that move for them.
+    double ops = 0, accesses = 0, moved = 0;
+    /// Bytes of memory, each once.
+    double bytes = 0;
+    double products = 0;
+  };
+  void readSteps();
+  double repeats(Value tile) const;
+  void addFactors(DotOp dot);
+  void addTerms(ReduceOp reduce);
+  double countWalks(ReduceOp reduce);
+  int64_t extentInProgram(Axis axis) const {
+    auto found = tiles.find(axis);
+    return found == tiles.end() ? axes.extent(axis) : std::min(found->second, axes.extent(axis));
+  }
+  void addAccess(Value view, Value tile, Work &work, double times);
+  std::optional<int64_t> strideOf(Value view, Value tile, Axis axis) const;
+  Axis findWalked();
+  double onCard(const Work &work) const;
+  double onTensorCores(const Work &work) const;
+  double onProcessor(const Work &work) const;
+  double secondsOf(double cycles) const { return cycles / (static_cast<double>(target.megahertz) * 1e6); }
+  static double together(double a, double b) { return std::max(a, b) + besides * std::min(a, b); }
+
+  FuncOp func;
+  const Axes &axes;
+  const Choice &choice;
+  const TargetInfo &target;
+  SmallVector<DotOp> dots;
+  /// Elements of each axis that a program has, of those that programs are cut along.
+  llvm::SmallDenseMap<Axis, int64_t> tiles;
+  TensorStepAttr tensor;
+  BlockingAttr blocking;
+  bool isOnline = false;
+  /// How much more often than programs alone say.
+  llvm::DenseMap<Operation *, double> again;
+  /// Along it neighbouring threads or lanes have neighbouring elements.
+  Axis walked = 0;
+  double programs = 1;
+};
+
+} // namespace
+
+void Estimator::readSteps() {
+  for (Attribute step : choice.schedule.getSteps()) {
+    if (auto grid = dyn_cast<GridStepAttr>(step)) {
+      if (FailureOr<Axis> axis = axes.find(grid.getAxis(), func); succeeded(axis))
+        tiles[*axis] = grid.getTile();
+    } else if (auto block = dyn_cast<BlockStepAttr>(step)) {
+      blocking = block.getBlocking();
+    } else if (auto own = dyn_cast<TensorStepAttr>(step)) {
+      tensor = own;
+    }
+    isOnline |= isa<OnlineStepAttr>(step);
+  }
+  for (auto [axis, tile] : tiles)
+    programs *= static_cast<double>(llvm::divideCeil(axes.extent(axis), tile));
+}
+
+/// How many programs compute a tile.
+double Estimator::repeats(Value tile) const {
+  double result = 1;
+  for (auto [axis, own] : tiles)
+    if (!axes.contains(tile, axis))
+      result *= static_cast<double>(llvm::divideCeil(axes.extent(axis), own));
+  return result;
+}
+
+std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) const {
+  auto made = view.getDefiningOp<ViewOp>();
+  if (!made)
+    return std::nullopt;
+  for (auto [stride, each] : llvm::zip(made.getMap().front().getStrides(), axes.of(tile)))
+    if (each == axis)
+      return BlockAttr::constant(stride);
+  return 0;
+}
+
+/// The axis along which most is read and written side by side; on a card the last one that programs are cut along, unless
+/// threads share a row.
+Axis Estimator::findWalked() {
+  if (target.isGpu() && choice.threads == 0)
+    for (Attribute step : llvm::reverse(choice.schedule.getSteps()))
+      if (auto grid = dyn_cast<GridStepAttr>(step))
+        if (FailureOr<Axis> axis = axes.find(grid.getAxis(), func); succeeded(axis))
+          return *axis;
+  SmallVector<double> bytes(axes.size(), 0);
+  auto count = [&](Value view, Value tile) {
+    for (Axis axis : axes.of(tile))
+      if (axes.extent(axis) > 1 && strideOf(view, tile, axis) == 1)
+        bytes[axis] += elementsOf(tile) * static_cast<double>(bytesOf(tile));
+  };
+  func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      count(load.getView(), load.getResult());
+    else if (auto store = dyn_cast<StoreOp>(op))
+      count(store.getView(), store.getValue());
+  });
+  return bytes.empty() ? 0 : static_cast<Axis>(llvm::max_element(bytes) - bytes.begin());
+}
+
+/// What feeds a factor that is not packed is computed for each tile of the other one.
+void Estimator::addFactors(DotOp dot) {
+  if (!blocking)
+    return;
+  SmallVector<Axis> all = axes.of(dot.getResult());
+  auto cut = [&](Axis axis, int64_t tile) {
+    return static_cast<double>(llvm::divideCeil(extentInProgram(axis), std::max<int64_t>(tile, 1)));
+  };
+  auto mark = [&](Value factor, double times) {
+    SmallVector<Value> work{factor};
+    while (!work.empty())
+      if (Operation *op = work.pop_back_val().getDefiningOp(); op && again.try_emplace(op, times).second && !isa<DotOp>(op))
+        llvm::append_range(work, op->getOperands());
+  };
+  mark(dot.getLhs(), blocking.getPackLhs() ? 1 : cut(all.back(), blocking.getColumns()));
+  mark(dot.getRhs(), blocking.getPackRhs() || blocking.getNarrow() ? 1 : cut(all[all.size() - 2], blocking.getRows()));
+}
+
+/// How often a sum is computed that others walk along: by each of them, and by what is stored of it, one element after the
+/// other.
+double Estimator::countWalks(ReduceOp reduce) {
+  double walks = 0;
+  bool isInside = false;
+  SmallVector<Value> work{reduce.getResult()};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      if (auto other = dyn_cast<ReduceOp>(user)) {
+        const bool walksAlong = llvm::any_of(other.getDims(), [&](int64_t dim) {
+          const Axis axis = axes.of(other.getInput(), dim);
+          return axes.extent(axis) > 1 && axes.contains(reduce.getResult(), axis);
+        });
+        walks += walksAlong;
+        isInside |= walksAlong;
+      } else if (isa<StoreOp>(user)) {
+        ++walks;
+      } else if (user->getNumResults() == 1 && !isa<DotOp>(user)) {
+        work.push_back(user->getResult(0));
+      }
+    }
+  return isInside ? walks * static_cast<double>(target.lanes(4)) * nestedRate : 1;
+}
+
+/// A processor computes what it sums up where it sums it up: again along each axis that the sum keeps.
+void Estimator::addTerms(ReduceOp reduce) {
+  SmallVector<Axis> kept = axes.of(reduce.getResult());
+  const double walks = countWalks(reduce);
+  double &own = again.try_emplace(reduce, 1).first->second;
+  own = std::max(own, walks);
+  SmallVector<Value> work{reduce.getInput()};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || isa<LoadOp, ReduceOp, DotOp>(op) || !isTile(op->getResult(0)) || !seen.insert(op).second)
+      continue;
+    double times = walks;
+    for (Axis axis : kept)
+      if (!axes.contains(op->getResult(0), axis))
+        times *= static_cast<double>(extentInProgram(axis));
+    double &most = again.try_emplace(op, times).first->second;
+    most = std::max(most, times);
+    llvm::append_range(work, op->getOperands());
+  }
+}
+
+void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
+  const double elements = elementsOf(tile) * times, width = static_cast<double>(bytesOf(tile));
+  const std::optional<int64_t> stride = strideOf(view, tile, walked);
+  const double lanes = static_cast<double>(target.lanes(bytesOf(tile)));
+  if (!axes.contains(tile, walked) || stride == 0) {
+    // All lanes read the same.
+    const double shared = target.isGpu() ? static_cast<double>(target.warpSize) : lanes;
+    work.accesses += elements / (target.isGpu() ? 1 : shared);
+    work.moved += elements * width / shared;
+  } else if (stride == 1 || stride == -1) {
+    work.accesses += elements / lanes;
+    work.moved += elements * width;
+  } else {
+    const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : sectorBytes;
+    work.accesses += elements;
+    work.moved += elements * std::min(std::max(apart, width), target.isGpu() ? sectorBytes : lineBytes);
+  }
+}
+
+double Estimator::onTensorCores(const Work &work) const {
+  const auto cores = static_cast<double>(target.cores);
+  const double lanes = work.ops / (cores * cardLanes);
+  if (choice.cost > 0)
+    return together(choice.cost, lanes);
+  // An attention or a chain: tiles of rows, one wave of workgroups after the other.
+  double rows = 0;
+  for (DotOp dot : dots) {
+    SmallVector<Axis> all = axes.of(dot.getResult());
+    double own = static_cast<double>(llvm::divideCeil(axes.extent(all[all.size() - 2]), tensor.getRows()));
+    for (Axis axis : ArrayRef(all).drop_back(2))
+      own *= static_cast<double>(axes.extent(axis));
+    rows = std::max(rows, own);
+  }
+  const double waves = std::ceil(rows / cores);
+  const double multiply = work.products / rows / (attentionRate * static_cast<double>(target.productsPerCycle)) * waves;
+  const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores);
+  return together(together(multiply, lanes), memory) + static_cast<double>(target.tileCycles);
+}
+
+double Estimator::onCard(const Work &work) const {
+  const auto cores = static_cast<double>(target.cores);
+  const double threads = programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
+  const double turns = std::max(1.0, threads / (cores * mostThreads));
+  const double compute = std::max(work.ops / (cores * cardLanes), work.ops / threads * opLatency);
+  const double read = std::max(work.moved / (cores * static_cast<double>(target.bytesPerCycle)),
+                               work.accesses / threads * readLatency * turns);
+  // Factors of 16 bits are dear to convert one by one.
+  double multiply = 0;
+  if (work.products > 0) {
+    const bool isWide = llvm::all_of(dots, [](DotOp dot) { return bytesOf(dot.getLhs()) == 4; });
+    const double each = static_cast<double>(target.threadProductsPerCycle) * (isWide ? 2 : 1);
+    multiply = std::max(work.products / (cores * each), work.products / threads * productLatency) * (isOnline ? onlineLoss : 1);
+  }
+  const double share = std::min(1.0, threads / (cores * readingThreads));
+  const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
+  return together(compute + multiply, std::max(read, memory));
+}
+
+double Estimator::onProcessor(const Work &work) const {
+  const double busy = std::min(static_cast<double>(target.cores), programs);
+  const auto lanes = static_cast<double>(target.lanes(4));
+  double multiply = 0;
+  if (blocking && choice.cost > 0)
+    multiply = choice.cost;
+  else if (blocking && blocking.getNarrow())
+    multiply = work.products / (target.hasAmx ? matrixProducts : 4 * lanes);
+  else
+    multiply = work.products / (2 * lanes * plainDotRate);
+  const double compute = (multiply + work.ops / lanes + work.accesses) / busy;
+  // What is small stays in caches from one kernel to the next.
+  const bool isNear = work.bytes <= static_cast<double>(target.l2Bytes);
+  const double each = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
+  const double memory = std::max(work.bytes / (each * busy), work.moved / (cachedBytes * busy));
+  return together(compute, memory);
+}
+
+Estimate Estimator::run() {
+  readSteps();
+  func.walk([&](DotOp dot) { dots.push_back(dot); });
+  for (DotOp dot : dots)
+    addFactors(dot);
+  if (!target.isGpu())
+    func.walk([&](ReduceOp reduce) { addTerms(reduce); });
+  walked = findWalked();
+  // As it is scheduled, and as little as it may be.
+  Work work, least;
+  llvm::MapVector<Value, double> buffers;
+  auto addBytes = [&](Value view, Value tile) {
+    auto made = view.getDefiningOp<ViewOp>();
+    if (!made)
+      return;
+    double elements = elementsOf(tile);
+    const BlockAttr last = made.getMap().getBlocks().back();
+    double own = 1;
+    for (auto [extent, stride] : llvm::zip(last.getShape(), last.getStrides()))
+      if (BlockAttr::constant(stride).value_or(1) != 0)
+        own *= static_cast<double>(BlockAttr::constant(extent).value_or(1));
+    double &bytes = buffers[made.getBuffer()];
+    bytes = std::max(bytes, std::min(elements, own) * static_cast<double>(bytesOf(tile)));
+  };
+  func.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      const double products = elementsOf(dot.getResult()) * static_cast<double>(axes.extent(axes.of(dot.getLhs()).back()));
+      work.products += products;
+      return;
+    }
+    if (op->getNumResults() == 0 && !isa<StoreOp>(op))
+      return;
+    Value tile = isa<StoreOp>(op) ? cast<StoreOp>(op).getValue() : op->getResult(0);
+    // A reduction takes as long as what it reads is long.
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      tile = reduce.getInput();
+    if (!isTile(tile))
+      return;
+    auto found = again.find(op);
+    const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
+    work.ops += elementsOf(tile) * costOf(op) * times;
+    least.ops += elementsOf(tile) * costOf(op);
+    if (auto gather = dyn_cast<GatherOp>(op); gather && !target.isGpu()) {
+      const bool isCopied = gather->hasOneUse() && isa<StoreOp>(*gather->user_begin());
+      work.accesses += elementsOf(tile) * times * (isCopied ? 1 / static_cast<double>(target.lanes(4)) : gatherCycles);
+    }
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      addAccess(load.getView(), tile, work, times);
+      addBytes(load.getView(), tile);
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      addAccess(store.getView(), tile, work, times);
+      addBytes(store.getView(), tile);
+    }
+  });
+  for (auto [buffer, bytes] : buffers)
+    work.bytes += bytes;
+  const double cycles = tensor ? onTensorCores(work) : target.isGpu() ? onCard(work) : onProcessor(work);
+  const auto cores = static_cast<double>(target.cores);
+  const bool isNarrow = llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.fewDigits; });
+  const double rate = !target.isGpu()                                      ? static_cast<double>(2 * target.lanes(4))
+                      : isNarrow && target.hasTensorCores()                ? static_cast<double>(target.productsPerCycle)
+                                                                           : cardLanes;
+  const double lanes = target.isGpu() ? cardLanes : static_cast<double>(target.lanes(4));
+  const bool isNear = !target.isGpu() && work.bytes <= static_cast<double>(target.l2Bytes);
+  const double bytesPerCycle = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
+  const double fewest = std::max({work.products / (rate * cores), least.ops / (lanes * cores), work.bytes / (bytesPerCycle * cores)});
+  const auto launch = static_cast<double>(target.launchCycles);
+  return {secondsOf(cycles + launch), secondsOf(fewest + launch)};
+}
+
+std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetInfo &target) {
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return std::nullopt;
+  const SmallVector<Choice> choices = chooseSchedules(func, *axes, target, 1);
+  Estimate own = Estimator(func, *axes, choices.front(), target).run();
+  // Copies of factors may be what tensor cores take.
+  const bool usesTensorCores = llvm::any_of(choices.front().schedule.getSteps(), [](Attribute step) { return isa<TensorStepAttr>(step); });
+  if (target.hasTensorCores() && !usesTensorCores)
+    if (std::optional<double> cycles = layOutCycles(func, target))
+      own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.launchCycles)) / (static_cast<double>(target.megahertz) * 1e6));
+  return own;
+}

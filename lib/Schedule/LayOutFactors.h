@@ -1,0 +1,19 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SCHEDULE_LAYOUTFACTORS_H
+#define ZYX_LIB_SCHEDULE_LAYOUTFACTORS_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+namespace zyx::schedule {
+
+/// Cycles of a kernel whose factors are copied into another order for tensor cores, with the copies; none where they are
+/// not, because it has tensor cores already or threads would take less.
+std::optional<double> layOutCycles(kernel::FuncOp func, const target::TargetInfo &target);
+
+} // namespace zyx::schedule
+
+#endif // ZYX_LIB_SCHEDULE_LAYOUTFACTORS_H

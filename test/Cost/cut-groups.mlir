@@ -1,0 +1,132 @@
+// RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a --remarks-filter=zyx-search --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: FileCheck %s --input-file=%t
+// RUN: zyx-opt %t -zyx-search-verify-groups -o /dev/null
+// RUN: zyx-opt %s -zyx-cost-cut-groups=target=x86-64-v4 | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s -zyx-cost-cut-groups='target=x86-64-v4 seed=3' | FileCheck %s --check-prefix=DRAWN
+// RUN: not zyx-opt %s -zyx-cost-cut-groups=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: error: no target is named 'abacus'
+
+// Anywhere, where that is drawn.
+// DRAWN-COUNT-8: = graph.group
+
+// Tensor cores read factors from memory: what one is computed by is stored, in its narrow type. A processor computes it while
+// it packs the factor.
+// WHY: Passed{{.*}}Function=factor{{.*}}2 kernels of {{.*}} us instead of one of {{.*}} us: 1 value in between is stored
+// CHECK-LABEL: func.func @factor
+// CHECK: %[[SCALED:.*]] = graph.group({{.*}}) -> tensor<4096x1024xbf16>
+// CHECK: graph.binary mul
+// CHECK: graph.group({{.*}} = %[[SCALED]] : tensor<4096x1024xbf16>{{.*}}) -> tensor<4096x1024xf32>
+// CHECK: graph.reduce add
+// CPU-LABEL: func.func @factor
+// CPU-COUNT-1: graph.group
+// CPU-NOT: graph.group
+// CPU: return
+func.func @factor(%x: tensor<4096x1024xbf16> {graph.name = "x"}, %s: tensor<1024xbf16> {graph.name = "s"}, %w: tensor<1024x1024xbf16> {graph.name = "w"}) -> (tensor<4096x1024xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<4096x1024xbf16>, %b = %s : tensor<1024xbf16>, %c = %w : tensor<1024x1024xbf16>) -> tensor<4096x1024xf32> {
+    %0 = graph.reshape %b : tensor<1024xbf16> -> tensor<1x1024xbf16>
+    %1 = graph.expand %0 : tensor<1x1024xbf16> -> tensor<4096x1024xbf16>
+    %2 = graph.binary mul %a, %1 : tensor<4096x1024xbf16>
+    %3 = graph.cast %2 : tensor<4096x1024xbf16> -> tensor<4096x1024xf32>
+    %4 = graph.cast %c : tensor<1024x1024xbf16> -> tensor<1024x1024xf32>
+    %5 = graph.reshape %3 : tensor<4096x1024xf32> -> tensor<4096x1024x1xf32>
+    %6 = graph.expand %5 : tensor<4096x1024x1xf32> -> tensor<4096x1024x1024xf32>
+    %7 = graph.reshape %4 : tensor<1024x1024xf32> -> tensor<1x1024x1024xf32>
+    %8 = graph.expand %7 : tensor<1x1024x1024xf32> -> tensor<4096x1024x1024xf32>
+    %9 = graph.binary mul %6, %8 : tensor<4096x1024x1024xf32>
+    %10 = graph.reduce add %9 dims = [1] : tensor<4096x1024x1024xf32> -> tensor<4096x1024xf32>
+    graph.yield %10 : tensor<4096x1024xf32>
+  }
+  return %y : tensor<4096x1024xf32>
+}
+
+// What another group stores anyway is read there, and not computed for the product again.
+// WHY: Passed{{.*}}Function=stored{{.*}}1 kernel of {{.*}} us instead of one of {{.*}} us: 1 value in between is stored
+// CHECK-LABEL: func.func @stored
+// CHECK: %[[BOTH:.*]]:2 = graph.group({{.*}}) -> (tensor<4096x1024xbf16>, tensor<4096xf32>)
+// CHECK: graph.group({{.*}} = %[[BOTH]]#0 : tensor<4096x1024xbf16>{{.*}}) -> tensor<4096x1024xf32>
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @stored(%x: tensor<4096x1024xbf16> {graph.name = "x"}, %w: tensor<1024x1024xbf16> {graph.name = "w"})
+    -> (tensor<4096x1024xbf16> {graph.name = "p"}, tensor<4096xf32> {graph.name = "q"}, tensor<4096x1024xf32> {graph.name = "y"}) {
+  %n:2 = graph.group(%a = %x : tensor<4096x1024xbf16>) -> (tensor<4096x1024xbf16>, tensor<4096xf32>) {
+    %2 = graph.binary mul %a, %a : tensor<4096x1024xbf16>
+    %3 = graph.cast %2 : tensor<4096x1024xbf16> -> tensor<4096x1024xf32>
+    %4 = graph.reduce max %3 dims = [1] : tensor<4096x1024xf32> -> tensor<4096xf32>
+    graph.yield %2, %4 : tensor<4096x1024xbf16>, tensor<4096xf32>
+  }
+  %y = graph.group(%a = %x : tensor<4096x1024xbf16>, %c = %w : tensor<1024x1024xbf16>) -> tensor<4096x1024xf32> {
+    %2 = graph.binary mul %a, %a : tensor<4096x1024xbf16>
+    %3 = graph.cast %2 : tensor<4096x1024xbf16> -> tensor<4096x1024xf32>
+    %4 = graph.cast %c : tensor<1024x1024xbf16> -> tensor<1024x1024xf32>
+    %5 = graph.reshape %3 : tensor<4096x1024xf32> -> tensor<4096x1024x1xf32>
+    %6 = graph.expand %5 : tensor<4096x1024x1xf32> -> tensor<4096x1024x1024xf32>
+    %7 = graph.reshape %4 : tensor<1024x1024xf32> -> tensor<1x1024x1024xf32>
+    %8 = graph.expand %7 : tensor<1x1024x1024xf32> -> tensor<4096x1024x1024xf32>
+    %9 = graph.binary mul %6, %8 : tensor<4096x1024x1024xf32>
+    %10 = graph.reduce add %9 dims = [1] : tensor<4096x1024x1024xf32> -> tensor<4096x1024xf32>
+    graph.yield %10 : tensor<4096x1024xf32>
+  }
+  return %n#0, %n#1, %y : tensor<4096x1024xbf16>, tensor<4096xf32>, tensor<4096x1024xf32>
+}
+
+// A factor that is read through a pad of one part of the contraction is shown as it is read.
+// WHY: Passed{{.*}}Function=padded{{.*}}2 kernels of {{.*}} us instead of one of {{.*}} us: 1 value in between is stored
+// CHECK-LABEL: func.func @padded
+// CHECK: %[[PADDED:.*]] = graph.group({{.*}}) -> tensor<4096x1536x1xf32>
+// CHECK: graph.pad
+// CHECK: graph.group({{.*}} = %[[PADDED]] : tensor<4096x1536x1xf32>{{.*}}) -> tensor<4096x1024xf32>
+func.func @padded(%x: tensor<4096x1x512xf32> {graph.name = "x"}, %w: tensor<1536x1024xf32> {graph.name = "w"}) -> (tensor<4096x1024xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<4096x1x512xf32>, %c = %w : tensor<1536x1024xf32>) -> tensor<4096x1024xf32> {
+    %zero = graph.constant dense<0.0> : tensor<f32>
+    %0 = graph.pad %a, %zero low = [0, 0, 0] high = [0, 2, 0] interior = [0, 0, 0] : tensor<4096x1x512xf32> -> tensor<4096x3x512xf32>
+    %5 = graph.reshape %0 : tensor<4096x3x512xf32> -> tensor<4096x1536x1xf32>
+    %6 = graph.expand %5 : tensor<4096x1536x1xf32> -> tensor<4096x1536x1024xf32>
+    %7 = graph.reshape %c : tensor<1536x1024xf32> -> tensor<1x1536x1024xf32>
+    %8 = graph.expand %7 : tensor<1x1536x1024xf32> -> tensor<4096x1536x1024xf32>
+    %9 = graph.binary mul %6, %8 : tensor<4096x1536x1024xf32>
+    %10 = graph.reduce add %9 dims = [1] : tensor<4096x1536x1024xf32> -> tensor<4096x1024xf32>
+    graph.yield %10 : tensor<4096x1024xf32>
+  }
+  return %y : tensor<4096x1024xf32>
+}
+
+// Partial sums of each row are added up once, and not by every program that writes a piece of the row.
+// CPU-LABEL: func.func @again
+// CPU: %[[SUM:.*]] = graph.group({{.*}}) -> tensor<8xf32>
+// CPU: graph.reduce add
+// CPU: graph.group({{.*}} = %[[SUM]] : tensor<8xf32>{{.*}}) -> tensor<8x262144xf32>
+// CPU-NOT: graph.reduce
+// CPU: return
+func.func @again(%x: tensor<8x262144xf32> {graph.name = "x"}, %p: tensor<8x65536xf32> {graph.name = "p"}) -> (tensor<8x262144xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<8x262144xf32>, %b = %p : tensor<8x65536xf32>) -> tensor<8x262144xf32> {
+    %0 = graph.reduce add %b dims = [1] : tensor<8x65536xf32> -> tensor<8xf32>
+    %1 = graph.reshape %0 : tensor<8xf32> -> tensor<8x1xf32>
+    %2 = graph.expand %1 : tensor<8x1xf32> -> tensor<8x262144xf32>
+    %3 = graph.binary mul %a, %2 : tensor<8x262144xf32>
+    graph.yield %3 : tensor<8x262144xf32>
+  }
+  return %y : tensor<8x262144xf32>
+}
+
+// A softmax is near its least as one kernel, and is not even weighed against others.
+// WHY-NOT: Function=softmax
+// CHECK-LABEL: func.func @softmax
+// CHECK-COUNT-1: graph.group
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @softmax(%x: tensor<16384x1024xf32> {graph.name = "x"}) -> (tensor<16384x1024xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<16384x1024xf32>) -> tensor<16384x1024xf32> {
+    %0 = graph.reduce max %a dims = [1] : tensor<16384x1024xf32> -> tensor<16384xf32>
+    %1 = graph.reshape %0 : tensor<16384xf32> -> tensor<16384x1xf32>
+    %2 = graph.expand %1 : tensor<16384x1xf32> -> tensor<16384x1024xf32>
+    %3 = graph.binary sub %a, %2 : tensor<16384x1024xf32>
+    %4 = graph.unary exp %3 : tensor<16384x1024xf32>
+    %5 = graph.reduce add %4 dims = [1] : tensor<16384x1024xf32> -> tensor<16384xf32>
+    %6 = graph.reshape %5 : tensor<16384xf32> -> tensor<16384x1xf32>
+    %7 = graph.expand %6 : tensor<16384x1xf32> -> tensor<16384x1024xf32>
+    %8 = graph.binary div %4, %7 : tensor<16384x1024xf32>
+    graph.yield %8 : tensor<16384x1024xf32>
+  }
+  return %y : tensor<16384x1024xf32>
+}
