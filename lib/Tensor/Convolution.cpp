@@ -6,7 +6,9 @@
 
 #include "Compose.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -77,14 +79,18 @@ static void expectFilters(const Tensor &x, const Tensor &filters, int64_t groups
            where);
 }
 
+static void expectBias(const Tensor &bias, int64_t outputs, DType dtype, std::string_view function, const Place &where) {
+  if (bias.isDefined() && (bias.shape() != Shape{outputs} || bias.dtype() != dtype))
+    refuse(std::string(function) + ": a bias of type " + toString(bias.type()) + " for " + std::to_string(outputs) +
+               " outputs of " + std::string(toString(dtype)),
+           where);
+}
+
 static Tensor withBias(const Tensor &sums, const Tensor &bias, DType dtype, std::string_view function,
                        const Place &where) {
+  expectBias(bias, sums.shape()[1], dtype, function, where);
   Tensor result = sums;
   if (bias.isDefined()) {
-    if (bias.shape() != Shape{sums.shape()[1]} || bias.dtype() != dtype)
-      refuse(std::string(function) + ": a bias of type " + toString(bias.type()) + " for " +
-                 std::to_string(sums.shape()[1]) + " outputs of " + std::string(toString(dtype)),
-             where);
     Shape shape(sums.rank(), 1);
     shape[1] = -1;
     if (bias.numel() != 0)
@@ -163,7 +169,145 @@ Tensor zyx::slidingWindows(const Tensor &x, Dims window, Dims stride, Dims dilat
                    perDimension(dilation, count, 1, 1, name, "dilation", where), where);
 }
 
-/// A convolution of the spread operand with flipped filters, one step apart.
+//===----------------------------------------------------------------------===//
+// Transposed convolution
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Neighbouring phases of the stride along a dimension: positions that lie these steps behind a multiple of it. All of them
+/// are sums of so many elements of the operand that are neighbours, the last of which is `shift` behind the multiple's
+/// number, with elements of the filter that are one stride apart.
+struct Phases {
+  int64_t begin, end, taps, shift;
+};
+
+/// What a transposed convolution does along one dimension.
+struct Spread {
+  int64_t extent, window, stride, padding, result;
+
+  /// A position o is reached from x by the filter's element k where o + padding = stride * x + k.
+  std::vector<Phases> getPhases() const {
+    std::vector<Phases> all;
+    for (int64_t phase = 0; phase < stride; ++phase) {
+      const int64_t taps = (window - firstOf(phase) + stride - 1) / stride, shift = (phase + padding) / stride;
+      if (!all.empty() && all.back().taps == taps && all.back().shift == shift)
+        ++all.back().end;
+      else
+        all.push_back({phase, phase + 1, taps, shift});
+    }
+    return all;
+  }
+  /// The filter's first element at a phase.
+  int64_t firstOf(int64_t phase) const { return (phase + padding) % stride; }
+  int64_t countMultiples() const { return (result + stride - 1) / stride; }
+  /// Whether each phase has an element of the filter.
+  bool reachesAll() const { return window >= stride && extent > 0 && result > 0; }
+};
+
+} // namespace
+
+/// The elements of filters [..., window...] that some phases take, one stride apart, the last ones first:
+/// [phases..., ..., taps...].
+static Tensor filtersOf(const Tensor &filters, const std::vector<Spread> &spreads, const std::vector<Phases> &phases,
+                        const Place &where) {
+  const auto count = static_cast<int64_t>(spreads.size()), rank = filters.rank(), fixed = rank - count;
+  Shape taps;
+  Dims strides, low = Dims::repeated(2 * count, 0), high = low, order, flipped;
+  for (int64_t i = 0; i < count; ++i) {
+    taps.push_back(phases[i].taps);
+    strides.push_back(spreads[i].stride);
+    // Of all places where so many elements one stride apart begin, those of the phases.
+    const int64_t first = spreads[i].firstOf(phases[i].begin), last = first + phases[i].end - phases[i].begin;
+    low[i] = -first;
+    high[i] = last - (spreads[i].window - (phases[i].taps - 1) * spreads[i].stride);
+    order.push_back(fixed + i);
+    flipped.push_back(rank + i);
+  }
+  for (int64_t d = 0; d < fixed; ++d)
+    order.push_back(d);
+  for (int64_t i = 0; i < count; ++i)
+    order.push_back(rank + i);
+  const Tensor begins = windowsOf(filters, taps, Dims::repeated(count, 1), strides, where);
+  return padLast(begins, low, high, Dims::repeated(2 * count, 0), 0, where).permute(order, where).flip(flipped, where);
+}
+
+/// Each phase of the strides is a convolution of the operand as it is; no inserted zeros are multiplied. `apart` are
+/// filters of [groups, channels per group, outputs per group, window...].
+static Tensor convolvePhases(const Tensor &x, const Tensor &apart, const Tensor &bias, const std::vector<Spread> &spreads,
+                             const Place &where) {
+  const auto count = static_cast<int64_t>(spreads.size());
+  const int64_t groups = apart.shape()[0], channels = apart.shape()[1], each = apart.shape()[2];
+  // [batch, groups, outputs, multiples, phases, multiples, phases, ...] of some phases along the first dimensions, all along the
+  // others.
+  const std::function<Tensor(std::vector<Phases>)> join = [&](std::vector<Phases> chosen) -> Tensor {
+    const auto done = static_cast<int64_t>(chosen.size());
+    if (done < count) {
+      std::vector<Tensor> parts;
+      for (const Phases &phases : spreads[done].getPhases()) {
+        chosen.push_back(phases);
+        parts.push_back(join(chosen));
+        chosen.pop_back();
+      }
+      return parts.size() == 1 ? parts[0] : concat(parts, 4 + 2 * done, where);
+    }
+    Dims low = Dims::repeated(count, 0), high = low;
+    Shape counts, phaseCounts, taps;
+    int64_t phases = 1;
+    for (int64_t i = 0; i < count; ++i) {
+      counts.push_back(spreads[i].countMultiples());
+      taps.push_back(chosen[i].taps);
+      phaseCounts.push_back(chosen[i].end - chosen[i].begin);
+      phases *= phaseCounts.back();
+      low[i] = chosen[i].taps - 1 - chosen[i].shift;
+      high[i] = counts.back() + chosen[i].shift - spreads[i].extent;
+    }
+    const Tensor padded = padLast(x, low, high, Dims::repeated(count, 0), 0, where);
+    // [phases..., groups, channels, outputs, taps...] to [groups * phases... * outputs, channels, taps...].
+    const Tensor own = filtersOf(apart, spreads, chosen, where);
+    Dims order = {count};
+    for (int64_t i = 0; i < count; ++i)
+      order.push_back(i);
+    order.push_back(count + 2);
+    order.push_back(count + 1);
+    for (int64_t i = 0; i < count; ++i)
+      order.push_back(count + 3 + i);
+    Shape filterShape = {groups * phases * each, channels};
+    filterShape.insert(filterShape.end(), taps.begin(), taps.end());
+    const Tensor sums = sumWindows(padded, own.permute(order, where).reshape(filterShape, where), Dims::repeated(count, 1),
+                                   Dims::repeated(count, 1), groups, where);
+    Shape shape = {x.shape()[0], groups};
+    shape.insert(shape.end(), phaseCounts.begin(), phaseCounts.end());
+    shape.push_back(each);
+    shape.insert(shape.end(), counts.begin(), counts.end());
+    // [batch, groups, phases..., outputs, multiples...].
+    Tensor y = sums.reshape(shape, where);
+    if (bias.isDefined() && bias.numel() != 0) {
+      Shape biasShape(shape.size(), 1);
+      biasShape[1] = groups;
+      biasShape[2 + count] = each;
+      y = makeBinary(BinaryKind::Add, y, expandTo(bias.cast(y.dtype(), where).reshape(biasShape, where), shape, where), where);
+    }
+    if (isFloat(x.dtype()))
+      y = y.cast(x.dtype(), where);
+    Dims interleaved = {0, 1, 2 + count};
+    for (int64_t i = 0; i < count; ++i) {
+      interleaved.push_back(3 + count + i);
+      interleaved.push_back(2 + i);
+    }
+    return y.permute(interleaved, where);
+  };
+  const Tensor all = join({});
+  Shape shape = {x.shape()[0], groups * each};
+  Dims high = Dims::repeated(count, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    shape.push_back(spreads[i].countMultiples() * spreads[i].stride);
+    high[i] = spreads[i].result - shape.back();
+  }
+  return padLast(all.reshape(shape, where), Dims::repeated(count, 0), high, Dims::repeated(count, 0), 0, where);
+}
+
+/// A convolution of each phase of the strides, or of the spread operand with flipped filters, one step apart.
 Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias,
                                   TransposedConvolutionOptions options, Place where) {
   constexpr std::string_view name = "transposedConvolution";
@@ -178,18 +322,27 @@ Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const 
   const Dims dilation = perDimension(options.dilation, count, 1, 1, name, "dilation", where);
   const Dims more = perDimension(options.outputPadding, count, 0, 0, name, "outputPadding", where);
   Dims low = Dims::repeated(count, 0), high = low, interior = low, dims = low;
+  std::vector<Spread> spreads;
   for (size_t i = 0; i < count; ++i) {
     low[i] = dilation[i] * (filters.shape()[i + 2] - 1) - padding[i];
     high[i] = low[i] + more[i];
     interior[i] = stride[i] - 1;
     dims[i] = static_cast<int64_t>(i) + 2;
+    const int64_t extent = x.shape()[i + 2], window = filters.shape()[i + 2];
+    spreads.push_back({extent, window, stride[i], padding[i], (extent - 1) * stride[i] + low[i] + high[i] + 2 - window});
   }
-  const Tensor padded = padLast(x, low, high, interior, 0, where);
   // [channels, outputs per group, ...] to [outputs, channels per group, ...].
   const int64_t groups = options.groups, each = filters.shape()[1];
+  expectBias(bias, groups * each, x.dtype(), name, where);
   Shape apart = filters.shape(), swapped = filters.shape();
   apart[0] /= groups;
   apart.insert(apart.begin(), groups);
+  const auto isOne = [](int64_t number) { return number == 1; };
+  const bool isSpread = !std::ranges::all_of(stride, isOne);
+  if (isSpread && std::ranges::all_of(dilation, isOne) && x.numel() != 0 && filters.numel() != 0 &&
+      std::ranges::all_of(spreads, &Spread::reachesAll))
+    return convolvePhases(x, filters.reshape(apart, where), bias, spreads, where);
+  const Tensor padded = padLast(x, low, high, interior, 0, where);
   swapped[0] = groups * each;
   swapped[1] = apart[1];
   const Tensor turned =

@@ -28,7 +28,8 @@ Tensor convolution(const Tensor &x, const Tensor &filters, const Tensor &bias = 
                    Place where = Place::current());
 /// What convolution() of these options makes of its operand's gradient: filters [channels, outputs / groups,
 /// window...]. An extent becomes (extent - 1) * stride - 2 * padding + dilation * (window - 1) + 1 +
-/// outputPadding.
+/// outputPadding. Where windows are no smaller than strides, and without dilation, each phase of the strides is a convolution
+/// of its own, and no zeros stand between elements.
 Tensor transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias = {},
                              TransposedConvolutionOptions options = {}, Place where = Place::current());
 

@@ -102,6 +102,38 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
     ASSERT_EQ(found.shape(), x.shape());
     EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
   }
+  // Each phase of the strides by itself: windows of whole strides and others, padding of more than a stride, three dimensions,
+  // and positions that nothing reaches at the end.
+  for (const auto &[window, stride, padding, more] : {std::array<int64_t, 4>{2, 2, 0, 0}, {4, 2, 1, 0}, {3, 2, 1, 1}, {7, 3, 2, 2},
+                                                      {5, 3, 4, 1}, {4, 4, 0, 3}, {8, 3, 0, 0}, {2, 3, 0, 1}}) {
+    const Tensor small = doubles({2, 4, 5, 3}), weights = doubles({4, 3, window, window}, 1), bias = doubles({6}, 2);
+    TransposedConvolutionOptions options;
+    options.stride = {stride};
+    options.padding = {padding};
+    options.outputPadding = {more};
+    options.groups = 2;
+    const Tensor found = transposedConvolution(small, weights, bias, options);
+    // The same with zeros between the elements.
+    const Tensor spread = small.reshape({2, 4, 5, 1, 3, 1}).pad({0, 0, 0, 0, 0, 0}, {0, 0, 0, stride - 1, 0, stride - 1})
+                              .reshape({2, 4, 5 * stride, 3 * stride})
+                              .pad({0, 0, window - 1, window - 1}, {0, 0, window - 1, window - 1});
+    ConvolutionOptions whole;
+    whole.groups = 2;
+    const Tensor turned = weights.reshape({2, 2, 3, window, window}).transpose(1, 2).reshape({6, 2, window, window}).flip({2, 3});
+    const Tensor all = convolution(spread, turned, bias, whole);
+    const int64_t rows = 4 * stride - 2 * padding + window + more, columns = 2 * stride - 2 * padding + window + more;
+    ASSERT_EQ(found.shape(), (Shape{2, 6, rows, columns}));
+    const Tensor expected = all.narrow(2, padding, rows).narrow(3, padding, columns);
+    EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
+  }
+  TransposedConvolutionOptions volume;
+  volume.stride = {2, 1, 3};
+  const Tensor box = doubles({1, 2, 2, 3, 2}), cube = doubles({2, 1, 3, 2, 4}, 1);
+  EXPECT_EQ(transposedConvolution(box, cube, {}, volume).shape(), (Shape{1, 1, 5, 4, 7}));
+  // What no element reaches stays as it is, and infinite elements reach no others.
+  const Tensor far = Tensor::from({INFINITY, 2.f}).reshape({1, 1, 2}), pair = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
+  volume.stride = {2};
+  EXPECT_THAT(floats(transposedConvolution(far, pair, {}, volume)), ElementsAre(INFINITY, INFINITY, INFINITY, 20, 200));
   const Tensor one = Tensor::from({1.f, 2.f}).reshape({1, 1, 2}), f = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
   TransposedConvolutionOptions options;
   options.stride = {2};
