@@ -578,13 +578,15 @@ private:
            });
   }
 
-  /// Whether more of what a kernel reads and writes are neighbours along an axis than are not, through all blocks of maps.
+  /// Whether more elements that a kernel reads and writes are neighbours along an axis than are not, through all blocks of
+  /// maps.
   bool liesAlong(Axis axis) {
-    int64_t score = 0;
+    double score = 0;
     auto look = [&](Value view, Value tile) {
+      const auto elements = static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements());
       for (auto [dim, a] : llvm::enumerate(axes.of(tile)))
         if (a == axis)
-          score += strideThrough(view.getDefiningOp<ViewOp>().getMap(), dim) == 1 ? 1 : -1;
+          score += strideThrough(view.getDefiningOp<ViewOp>().getMap(), dim) == 1 ? elements : -elements;
     };
     for (LoadOp load : loads)
       look(load.getView(), load.getResult());
