@@ -150,14 +150,14 @@ class Run:
             record["programs"] = before["programs"]
         self.head_of_run = record["head"]
         done = {each["index"] for each in record["programs"]}
-        todo = self.indexes(done)
+        remaining = self.indexes(done)
         # Hosts are not to compile while they measure.
         ahead = options.jobs if self.is_card else 1
         with concurrent.futures.ThreadPoolExecutor(ahead) as pool:
             waiting = []
-            while (todo or waiting) and time.monotonic() < self.deadline:
-                while todo and len(waiting) < (2 * ahead if self.is_card else 1):
-                    waiting.append(pool.submit(self.prepare, todo.pop(0)))
+            while (remaining or waiting) and time.monotonic() < self.deadline:
+                while remaining and len(waiting) < (2 * ahead if self.is_card else 1):
+                    waiting.append(pool.submit(self.prepare, remaining.pop(0)))
                 row, program = waiting.pop(0).result()
                 if "refused" not in row and program is not None:
                     try:
@@ -176,7 +176,7 @@ class Run:
             for each in waiting:
                 each.cancel()
         self.worker.close()
-        left = len(todo) + len(waiting)
+        left = len(remaining) + len(waiting)
         if left:
             print(f"{left} programs are left: the same command with the same results goes on with them")
         return record

@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "CutGroup.h"
 
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 
-#include "mlir/IR/IRMapping.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -39,17 +39,8 @@ void GroupCut::create(ArrayRef<Value> values) {
     for (Value operand : op->getOperands())
       if (outside.contains(operand))
         reads.insert(operand);
-  OpBuilder builder(group);
   SmallVector<Value> inputs = llvm::map_to_vector(reads, [&](Value read) { return outside.lookup(read); });
-  auto part = GroupOp::create(builder, values.front().getLoc(), TypeRange(ValueRange(values)), inputs);
-  Block &block = part.getBody().empty() ? part.getBody().emplaceBlock() : part.getBlock();
-  IRMapping mapping;
-  for (Value read : reads)
-    mapping.map(read, block.addArgument(read.getType(), read.getLoc()));
-  builder.setInsertionPointToEnd(&block);
-  for (Operation *op : ops)
-    builder.clone(*op, mapping);
-  YieldOp::create(builder, group.getLoc(), llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); }));
+  GroupOp part = zyx::cloneIntoGroup(group, values.front().getLoc(), ops, values, reads.getArrayRef(), inputs);
   for (auto [value, result] : llvm::zip_equal(values, part.getResults()))
     outside[value] = result;
   parts.push_back(part);

@@ -23,6 +23,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Threading.h"
 
+#include <map>
+
 namespace zyx::cost {
 #define GEN_PASS_DEF_CUTGROUPSPASS
 #include "zyx/Cost/Passes.h.inc"
@@ -45,9 +47,9 @@ constexpr double clearlyLess = 0.8;
 constexpr size_t mostSingles = 48;
 
 /// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
-class Scales {
+class CostModel {
 public:
-  explicit Scales(const TargetInfo &target) : target(target) {
+  explicit CostModel(const TargetInfo &target) : target(target) {
     if (target.isGpu()) {
       machine.threads = target.cores * target.threadsPerCore;
       machine.sharedBytes = target.sharedBytes;
@@ -67,10 +69,10 @@ private:
 };
 
 /// Whether all that a group reads keeps its value from run to run, so that it runs once.
-class Constancy {
+class RunsOnceAnalysis {
 public:
-  explicit Constancy(func::FuncOp entry) : entry(entry) {}
-  bool runsOnce(GroupOp group);
+  explicit RunsOnceAnalysis(func::FuncOp entry) : entry(entry) {}
+  bool holds(GroupOp group);
 
 private:
   bool isFixed(Value value);
@@ -79,7 +81,7 @@ private:
 
 class Cutter {
 public:
-  Cutter(func::FuncOp entry, Scales &scales) : entry(entry), constancy(entry), scales(scales) {}
+  Cutter(func::FuncOp entry, CostModel &costs) : entry(entry), runsOnce(entry), costs(costs) {}
   void run(GroupOp group);
 
 private:
@@ -89,11 +91,17 @@ private:
   SmallVector<SmallVector<Value>> findCuts(GroupOp group) const;
 
   func::FuncOp entry;
-  Constancy constancy;
-  Scales &scales;
+  RunsOnceAnalysis runsOnce;
+  CostModel &costs;
   /// Of the group at hand.
   SmallVector<Value> best;
   double least = 0;
+};
+
+/// SplitMix64: the same numbers everywhere.
+struct Numbers {
+  uint64_t state;
+  uint64_t next() { return mixBits(state += splitMixStep); }
 };
 
 struct CutGroups : zyx::cost::impl::CutGroupsPassBase<CutGroups> {
@@ -129,14 +137,14 @@ static SmallVector<const void *> keyOf(GroupOp group) {
   return key;
 }
 
-std::optional<Estimate> Scales::weigh(GroupOp group) {
+std::optional<Estimate> CostModel::weigh(GroupOp group) {
   auto [place, isNew] = known.try_emplace(keyOf(group));
   if (isNew)
     place->second = lower(group);
   return place->second;
 }
 
-std::optional<Estimate> Scales::lower(GroupOp group) {
+std::optional<Estimate> CostModel::lower(GroupOp group) {
   // No results are stored that are larger than any memory.
   for (Type type : group.getResultTypes())
     if (!byteSize(*toPlainType(type)).isOk())
@@ -154,7 +162,7 @@ std::optional<Estimate> Scales::lower(GroupOp group) {
   return schedule::estimateKernel(made->kernel, target);
 }
 
-bool Constancy::isFixed(Value value) {
+bool RunsOnceAnalysis::isFixed(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == &entry.getBody().front() && isWeight(entry, argument.getArgNumber());
   Operation *op = value.getDefiningOp();
@@ -163,10 +171,10 @@ bool Constancy::isFixed(Value value) {
   if (isView(op))
     return isFixed(op->getOperand(0));
   auto group = dyn_cast<GroupOp>(op);
-  return group && runsOnce(group);
+  return group && holds(group);
 }
 
-bool Constancy::runsOnce(GroupOp group) {
+bool RunsOnceAnalysis::holds(GroupOp group) {
   // What is kept of weights has at most twice their bytes, and a MiB: -zyx-plan-hoist-init.
   constexpr int64_t freeBytes = int64_t(1) << 20;
   int64_t read = 0, written = 0;
@@ -188,10 +196,10 @@ bool Constancy::runsOnce(GroupOp group) {
 std::optional<double> Cutter::weigh(const GroupCut &cut) {
   double sum = 0;
   for (GroupOp part : cut.getParts()) {
-    std::optional<Estimate> own = scales.weigh(part);
+    std::optional<Estimate> own = costs.weigh(part);
     if (!own)
       return std::nullopt;
-    sum += constancy.runsOnce(part) ? 0 : own->seconds;
+    sum += runsOnce.holds(part) ? 0 : own->seconds;
   }
   return sum;
 }
@@ -261,9 +269,9 @@ void Cutter::run(GroupOp first) {
     GroupOp group = work.pop_back_val();
     Block &block = group.getBlock();
     if (llvm::range_size(block.without_terminator()) < 2 ||
-        llvm::any_of(block, [](Operation &op) { return isOrderOp(&op); }) || constancy.runsOnce(group))
+        llvm::any_of(block, [](Operation &op) { return isOrderOp(&op); }) || runsOnce.holds(group))
       continue;
-    std::optional<Estimate> whole = scales.weigh(group);
+    std::optional<Estimate> whole = costs.weigh(group);
     if (!whole || whole->seconds <= nearLeast * whole->least || whole->seconds - whole->least < fewSeconds)
       continue;
     best.clear();
@@ -297,14 +305,8 @@ void Cutter::run(GroupOp first) {
   }
 }
 
-/// SplitMix64: the same numbers everywhere.
-struct Numbers {
-  uint64_t state;
-  uint64_t next() { return mixBits(state += splitMixStep); }
-};
-
 /// Half of the groups, anywhere where each part is a kernel.
-static void cutAnywhere(GroupOp group, Numbers &random, Scales &scales) {
+static void cutAnywhere(GroupOp group, Numbers &random, CostModel &costs) {
   const Places places = findPlaces(group);
   if (places.all.empty() || random.next() % 2 == 0)
     return;
@@ -316,7 +318,7 @@ static void cutAnywhere(GroupOp group, Numbers &random, Scales &scales) {
   if (stored.empty())
     return;
   GroupCut cut(group, stored);
-  if (llvm::all_of(cut.getParts(), [&](GroupOp part) { return scales.weigh(part).has_value(); }))
+  if (llvm::all_of(cut.getParts(), [&](GroupOp part) { return costs.weigh(part).has_value(); }))
     cut.apply();
 }
 
@@ -331,12 +333,12 @@ void CutGroups::runOnOperation() {
   }
   SmallVector<GroupOp> groups;
   entry.walk([&](GroupOp group) { groups.push_back(group); });
-  Scales scales(*record);
+  CostModel costs(*record);
   Numbers random{seed};
-  Cutter cutter(entry, scales);
+  Cutter cutter(entry, costs);
   for (GroupOp group : groups)
     if (seed == 0)
       cutter.run(group);
     else if (llvm::none_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
-      cutAnywhere(group, random, scales);
+      cutAnywhere(group, random, costs);
 }

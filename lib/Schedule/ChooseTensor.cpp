@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
+#include "Overlap.h"
 
 #include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
@@ -32,9 +33,6 @@ constexpr int64_t exactColumns = 128, fewestExactRows = 32;
 /// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads of the
 /// generic way multiply f32 than 16 bits.
 constexpr int64_t exactTileCycles = 2700, threadsFaster = 2;
-
-/// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
-constexpr double besides = 0.3;
 
 struct Tile {
   int64_t rows, columns, split;
@@ -71,7 +69,7 @@ struct Product {
     const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
                         (slices * slice + target.tileCycles + meeting + (isExact ? exactTileCycles : 0));
     const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) / (target.memoryBytesPerCycle * target.cores);
-    return std::max(work, memory) + besides * std::min(work, memory);
+    return overlapped(work, memory);
   }
 
   /// Cycles of threads in a kernel of the generic way that reads f32 along rows.

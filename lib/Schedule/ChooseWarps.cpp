@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
+#include "Overlap.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -22,10 +23,8 @@ constexpr double sharedBytesPerCycle = 128;
 /// Each of its four schedulers wants two warps, of which one waits.
 constexpr int64_t enoughWarps = 8;
 constexpr double fewWarpsLoss = 1.3;
-/// What memory and multiprocessors do side by side still takes so much of the shorter one's time.
-constexpr double besides = 0.3;
-/// And so do the reads of shared memory and the copies beside the products of a slice.
-constexpr double besidesInSlice = 0.15;
+/// Reads of shared memory and copies that overlap with the products of a slice still take so much of their time.
+constexpr double notHiddenInSlice = 0.15;
 
 struct Tile {
   int64_t rows, columns, warps, sliceBytes;
@@ -68,12 +67,12 @@ struct Product {
     const double copy = static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.bytesPerCycle);
     const auto slices = static_cast<double>(llvm::divideCeil(k * elementBytes, tile.sliceBytes));
     const double longest = std::max({multiply, read, copy});
-    const double slice = longest + besidesInSlice * (multiply + read + copy - longest);
+    const double slice = longest + notHiddenInSlice * (multiply + read + copy - longest);
     const double work = static_cast<double>(each) * slices * slice +
                         static_cast<double>(llvm::divideCeil(each, together) * target.tileCycles);
     const double moved = static_cast<double>(batches) * static_cast<double>(elementBytes * (m * k + n * k) + 2 * m * n);
     const double memory = moved / static_cast<double>(target.memoryBytesPerCycle * target.cores);
-    return std::max(work, memory) + besides * std::min(work, memory);
+    return overlapped(work, memory);
   }
 
   /// Whether warps can share it, and the ring has room.

@@ -8,6 +8,7 @@
 
 #include "ChooseRules.h"
 #include "LayOutFactors.h"
+#include "Overlap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,12 +19,11 @@ using namespace mlir;
 using namespace zyx::kernel;
 using zyx::schedule::Choice;
 using zyx::schedule::Estimate;
+using zyx::schedule::overlapped;
 using zyx::target::TargetInfo;
 
 namespace {
 
-/// What is done side by side still takes so much of the shorter one's time.
-constexpr double besides = 0.3;
 /// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
 constexpr double attentionRate = 0.6;
 /// Lanes of a multiprocessor; cycles from one op of a thread to the next that reads it, from a read of memory to the next
@@ -103,7 +103,6 @@ private:
   double onTensorCores(const Work &work) const;
   double onProcessor(const Work &work) const;
   double secondsOf(double cycles) const { return cycles / (static_cast<double>(target.megahertz) * 1e6); }
-  static double together(double a, double b) { return std::max(a, b) + besides * std::min(a, b); }
 
   FuncOp func;
   const Axes &axes;
@@ -272,7 +271,7 @@ double Estimator::onTensorCores(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
   const double lanes = work.ops / (cores * cardLanes);
   if (choice.cost > 0)
-    return together(choice.cost, lanes);
+    return overlapped(choice.cost, lanes);
   // An attention or a chain: tiles of rows, one wave of workgroups after the other.
   double rows = 0;
   for (DotOp dot : dots) {
@@ -285,7 +284,7 @@ double Estimator::onTensorCores(const Work &work) const {
   const double waves = std::ceil(rows / cores);
   const double multiply = work.products / rows / (attentionRate * static_cast<double>(target.productsPerCycle)) * waves;
   const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores);
-  return together(together(multiply, lanes), memory) + static_cast<double>(target.tileCycles);
+  return overlapped(overlapped(multiply, lanes), memory) + static_cast<double>(target.tileCycles);
 }
 
 double Estimator::onCard(const Work &work) const {
@@ -304,7 +303,7 @@ double Estimator::onCard(const Work &work) const {
   }
   const double share = std::min(1.0, threads / (cores * readingThreads));
   const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
-  return together(compute + multiply, std::max(read, memory));
+  return overlapped(compute + multiply, std::max(read, memory));
 }
 
 double Estimator::onProcessor(const Work &work) const {
@@ -322,7 +321,7 @@ double Estimator::onProcessor(const Work &work) const {
   const bool isNear = work.bytes <= static_cast<double>(target.l2Bytes);
   const double each = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
   const double memory = std::max(work.bytes / (each * busy), work.moved / (cachedBytes * busy));
-  return together(compute, memory);
+  return overlapped(compute, memory);
 }
 
 Estimate Estimator::run() {

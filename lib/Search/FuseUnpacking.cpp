@@ -45,8 +45,8 @@ private:
   Lists permute(PermuteOp op, const Lists &lists) const;
   bool align(Value value, const Lists &lists);
 
-  /// How a value was reached from what is summed up.
-  struct Way {
+  /// The ops between a value and the reduction.
+  struct Path {
     /// It is a part of what unpacks.
     bool isInside = false;
     /// Nobody else reads it or what is made of it.
@@ -54,11 +54,11 @@ private:
     /// Values on the way that neither unpack nor are made of unpacked numbers.
     int numOthers = 0;
   };
-  bool isEntered(Value value, const Way &way);
+  bool isEntered(Value value, const Path &path);
   SmallVector<int64_t> shapeOfLists(const Lists &lists) const;
   Value seenAs(Value value, ArrayRef<int64_t> shape);
-  Value rebuild(Value value, const Lists &lists, Way way);
-  Value rebuildAnew(Value value, const Lists &lists, const Way &way);
+  Value rebuild(Value value, const Lists &lists, Path path);
+  Value rebuildAnew(Value value, const Lists &lists, const Path &path);
 
   ReduceOp reduce;
   OpBuilder builder;
@@ -244,29 +244,29 @@ Value Unpacking::seenAs(Value value, ArrayRef<int64_t> shape) {
 }
 
 /// What is computed for other readers, or in fewer elements and no part of what unpacks, is read where it is.
-bool Unpacking::isEntered(Value value, const Way &way) {
+bool Unpacking::isEntered(Value value, const Path &path) {
   Operation *op = value.getDefiningOp();
   if (!op || !(isElementwise(op) || isa<ReshapeOp, ExpandOp, PermuteOp>(op)))
     return false;
-  if (way.isInside || reaches.lookup(value))
-    return way.isInside || way.isSole || !isTranscendental(op);
-  return way.numOthers <= maxDepth &&
+  if (path.isInside || reaches.lookup(value))
+    return path.isInside || path.isSole || !isTranscendental(op);
+  return path.numOthers <= maxDepth &&
          (isa<ExpandOp, PermuteOp>(op) ||
-          (isElementwise(op) && way.isSole && typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements()));
+          (isElementwise(op) && path.isSole && typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements()));
 }
 
-Value Unpacking::rebuild(Value value, const Lists &lists, Way way) {
+Value Unpacking::rebuild(Value value, const Lists &lists, Path path) {
   for (const auto &[known, result] : rebuilt[value])
     if (known == lists)
       return result;
-  way.isSole &= value.hasOneUse();
-  way.numOthers += !way.isInside && !reaches.lookup(value);
-  Value result = rebuildAnew(value, lists, way);
+  path.isSole &= value.hasOneUse();
+  path.numOthers += !path.isInside && !reaches.lookup(value);
+  Value result = rebuildAnew(value, lists, path);
   rebuilt[value].emplace_back(lists, result);
   return result;
 }
 
-Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Way &way) {
+Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Path &path) {
   Operation *op = value.getDefiningOp();
   const SmallVector<int64_t> shape = shapeOfLists(lists);
   if (auto constant = dyn_cast_or_null<ConstantOp>(op); constant && constant.getValue().isSplat()) {
@@ -282,10 +282,10 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Way &way) {
     clone->getResult(0).setType(typeOf(value).clone(shape));
     return clone->getResult(0);
   }
-  if (!isEntered(value, way))
+  if (!isEntered(value, path))
     return seenAs(value, shape);
   if (auto view = dyn_cast<ExpandOp>(op)) {
-    Value x = rebuild(view.getX(), expand(view, lists), way);
+    Value x = rebuild(view.getX(), expand(view, lists), path);
     SmallVector<int64_t> narrow;
     for (auto [list, extent] : llvm::zip_equal(lists, shapeOf(view.getX())))
       if (list.empty())
@@ -307,7 +307,7 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Way &way) {
     for (int64_t dim : view.getOrder())
       for (int64_t i = 0; i < std::max<int64_t>(inner[dim].size(), 1); ++i)
         order.push_back(begins[dim] + i);
-    Value x = rebuild(view.getX(), inner, way);
+    Value x = rebuild(view.getX(), inner, path);
     return PermuteOp::create(builder, op->getLoc(), typeOf(x).clone(shape), x, order);
   }
   if (auto view = dyn_cast<ReshapeOp>(op)) {
@@ -317,13 +317,13 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Way &way) {
                                            : std::nullopt;
     if (!inner)
       return seenAs(value, shape);
-    Way next = way;
+    Path next = path;
     next.isInside |= unpacked.contains(op);
     return seenAs(rebuild(view.getX(), *inner, next), shape);
   }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(rebuild(operand, lists, way));
+    operands.push_back(rebuild(operand, lists, path));
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
   clone->getResult(0).setType(typeOf(value).clone(shape));

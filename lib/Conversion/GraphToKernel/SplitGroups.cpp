@@ -5,6 +5,7 @@
 #include "OrderKernels.h"
 #include "SplitViews.h"
 
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -75,6 +76,21 @@ static Slice findSlice(ValueRange values, Value known) {
   return slice;
 }
 
+GroupOp zyx::cloneIntoGroup(GroupOp group, Location loc, ArrayRef<Operation *> ops, ValueRange values, ArrayRef<Value> reads,
+                            ValueRange inputs) {
+  OpBuilder builder(group);
+  auto part = GroupOp::create(builder, loc, TypeRange(values), inputs);
+  Block &block = part.getBody().empty() ? part.getBody().emplaceBlock() : part.getBlock();
+  IRMapping mapping;
+  for (Value read : reads)
+    mapping.map(read, block.addArgument(read.getType(), read.getLoc()));
+  builder.setInsertionPointToEnd(&block);
+  for (Operation *op : ops)
+    builder.clone(*op, mapping);
+  YieldOp::create(builder, group.getLoc(), llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); }));
+  return part;
+}
+
 /// A group of those ops of `group` that `values` need, in front of it; where the value of `known` is
 /// already there it is `from`.
 static GroupOp createPart(GroupOp group, ValueRange values, Value known, Value from) {
@@ -86,25 +102,12 @@ static GroupOp createPart(GroupOp group, ValueRange values, Value known, Value f
     for (Value operand : op->getOperands())
       if (operand == known || isa<BlockArgument>(operand))
         reads.insert(operand);
-  OpBuilder builder(group);
   SmallVector<Value> inputs;
   for (Value read : reads)
     inputs.push_back(read == known
                          ? from
                          : group.getInputs()[cast<BlockArgument>(read).getArgNumber()]);
-  auto part = GroupOp::create(builder, group.getLoc(), TypeRange(values), inputs);
-  Block &block = part.getBody().empty() ? part.getBody().emplaceBlock() : part.getBlock();
-  IRMapping mapping;
-  for (Value read : reads)
-    mapping.map(read, block.addArgument(read.getType(), read.getLoc()));
-  builder.setInsertionPointToEnd(&block);
-  for (Operation *op : ops)
-    builder.clone(*op, mapping);
-  SmallVector<Value> results;
-  for (Value value : values)
-    results.push_back(mapping.lookup(value));
-  YieldOp::create(builder, group.getLoc(), results);
-  return part;
+  return zyx::cloneIntoGroup(group, group.getLoc(), ops, values, reads.getArrayRef(), inputs);
 }
 
 /// Stores `value` by a group of its own, with all results that it needs anyway. Returns both groups.

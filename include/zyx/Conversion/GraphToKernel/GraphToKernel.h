@@ -44,6 +44,12 @@ mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::Str
                                              mlir::OpBuilder &builder, const Workgroups &machine = {},
                                              bool isUpdate = false);
 
+/// A group in front of `group` with copies of `ops`, which are ops of it in their order, that yields `values`. What `reads`
+/// are to them are `inputs` to the group.
+graph::ir::GroupOp cloneIntoGroup(graph::ir::GroupOp group, mlir::Location loc, llvm::ArrayRef<mlir::Operation *> ops,
+                                  mlir::ValueRange values, llvm::ArrayRef<mlir::Value> reads,
+                                  mlir::ValueRange inputs);
+
 } // namespace zyx
 
 #endif // ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
