@@ -3,19 +3,19 @@
 
   benchmarks/cliffs.py run --build=FOLDER [options]
       Draws programs (zyx-smith --like=models), compiles them, compares their results with PyTorch's, and times each
-      kernel beside its roofline and each program beside PyTorch. Needs the build's zyx-smith, zyx-compile and
-      zyx-bench-kernels, and torch in this Python. Exits with 1 where a result is wrong.
+      kernel beside its roofline and each program beside PyTorch and ONNX Runtime. Needs the build's zyx-smith,
+      zyx-compile and zyx-bench-kernels, and torch in this Python. Exits with 1 where a result is wrong.
         --prefix=COMMAND    instead of --build: what runs a packed program, as "sh .gpu/run.sh"
         --device=NAME       cpu (default) or cuda
         --target=NAME       what is compiled for: cpu, or sm_90a on a card
-        --threads=N         of zyx and PyTorch on a cpu (default: 1)
+        --threads=N         of zyx and its peers on a cpu (default: 1)
         --scale=NAME        full, host or small (default: full on a card, else host)
         --commit=HEX        the measured commit, where there is no repository; its first eight digits are the seed
         --seed=N            another one
         --first=N --count=N programs N to N + count - 1 (default: 20 from 0)
         --shard=I/N         of them every Nth, from the Ith on (default: 1/1)
         --minutes=M         begins no program after that (default: 9); the same command goes on with what is left
-        --peers=NAME,...    eager, compile; on a card also eager-graphs, compile-graphs (default: all)
+        --peers=NAME,...    eager, compile; on a cpu onnxruntime, on a card eager-graphs and compile-graphs (default: all)
         --peer-count=N      of the first N programs alone (default: all)
         --seconds=S         for the turns of a program (default: 0.5)
         --compile-limit=S --peer-limit=S   seconds for compilations (default: 120), and for making a peer (60)

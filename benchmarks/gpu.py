@@ -69,7 +69,8 @@ def prepare(build, folder, target, chosen):
         json.dump(manifest, file, indent=1)
     runtime = os.path.join(folder, "libZyxRuntime.so")
     subprocess.run(["strip", "-o", runtime, os.path.realpath(os.path.join(build, "lib", "libZyxRuntime.so"))], check=True)
-    shutil.copy(os.path.abspath(__file__), folder)
+    for name in (os.path.basename(__file__), "card_clock.py"):
+        shutil.copy(os.path.join(HERE, name), folder)
     shutil.copytree(os.path.join(HERE, "gpu_suite"), os.path.join(folder, "gpu_suite"), dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
 

@@ -1,7 +1,7 @@
 """Runs the programs of a shard: draws, compiles, compares, times, and writes after each program."""
 import concurrent.futures, os, statistics, subprocess, tempfile, time
 
-from . import peers, records, rooflines
+from . import exported, peers, records, rooflines
 from .worker import Failure, Tools, Worker
 
 
@@ -37,7 +37,8 @@ class Run:
             name, rates["flops"]["f32"] = f"cpu of {os.uname().nodename}", peers.product_rate(self.torch)
         options = self.options
         return {"commit": options.commit, "seed": options.seed, "scale": options.scale, "device": name if self.is_card else "cpu",
-                "machine": name, "threads": options.threads, "torch": self.torch.__version__, "rates": rates,
+                "machine": name, "threads": options.threads, "torch": self.torch.__version__,
+                "onnxruntime": None if self.is_card else exported.version(), "rates": rates,
                 "shard": options.shard, "date": time.strftime("%Y-%m-%d", time.gmtime())}
 
     def prepare(self, index):

@@ -1,7 +1,11 @@
 """PyTorch: inputs, references, and the peers of a program."""
 import contextlib, functools, os, signal, time
 
-HOST_PEERS = ("eager", "compile")
+from card_clock import CardClock
+
+from . import exported, rooflines
+
+HOST_PEERS = ("eager", "compile", "onnxruntime")
 CARD_PEERS = ("eager", "compile", "eager-graphs", "compile-graphs")
 
 
@@ -116,7 +120,19 @@ class Peers:
             return results
         return replay
 
+    @functools.cached_property
+    def onnxruntime(self):
+        torch = self.torch
+        function = exported.function_of(torch, self.program, self.names["forward"], self.values, dtypes(torch))
+        with torch.no_grad():
+            error = error_of(torch, function(), self.names["forward"](*self.values))
+        if rooflines.is_wrong(self.program, error):
+            raise exported.Refused(f"it computes something else: {error}")
+        return function
+
     def get(self, name):
+        if name == "onnxruntime":
+            return self.onnxruntime
         base = self.compiled if name.startswith("compile") else self.eager
         return self.captured(base) if name.endswith("-graphs") else base
 
@@ -163,23 +179,14 @@ class Clock:
     """Seconds of one run of a function."""
 
     def __init__(self, torch, device):
-        self.torch, self.is_card = torch, device != "cpu"
+        self.card = None if device == "cpu" else CardClock(torch)
 
     def __call__(self, function):
-        if not self.is_card:
-            begin = time.perf_counter()
-            function()
-            return time.perf_counter() - begin
-        # Behind a run of its own, and held until the host has handed it over.
-        cuda = self.torch.cuda
+        if self.card:
+            return self.card.timed(function)
+        begin = time.perf_counter()
         function()
-        cuda._sleep(500000)
-        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        begin.record()
-        function()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) * 1e-3
+        return time.perf_counter() - begin
 
 
 def copy_rate(torch, device):

@@ -1,6 +1,8 @@
 """Checks what zyx and its peers compute, and times them in turn."""
 import json, os, subprocess, time
 
+from card_clock import CardClock
+
 from . import inputs, peers, report
 from .runtime import Runtime
 
@@ -8,32 +10,6 @@ from .runtime import Runtime
 def quartiles(values):
     values = sorted(values)
     return [values[len(values) * i // 4] for i in (1, 2, 3)]
-
-
-class Clock:
-    """Microseconds that a function of PyTorch takes: the device's, or a user's who waits for it."""
-
-    def __init__(self, torch):
-        self.torch = torch
-
-    def timed(self, function):
-        cuda = self.torch.cuda
-        # Behind a run of its own, as zyx's: what the caches have is no other contender's.
-        function()
-        cuda._sleep(500000)
-        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        begin.record()
-        function()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) * 1e3
-
-    def waited(self, function):
-        self.torch.cuda.synchronize()
-        begin = time.perf_counter()
-        function()
-        self.torch.cuda.synchronize()
-        return (time.perf_counter() - begin) * 1e6
 
 
 def errors(torch, values, references):
@@ -77,7 +53,7 @@ class Row:
     """The measurement of one workload."""
 
     def __init__(self, torch, runtime, folder, name, work, row):
-        self.torch, self.runtime, self.clock, self.work, self.row = torch, runtime, Clock(torch), work, row
+        self.torch, self.runtime, self.clock, self.work, self.row = torch, runtime, CardClock(torch), work, row
         self.path = os.path.join(folder, name)
         self.programs = []
 
@@ -108,7 +84,7 @@ class Row:
 
     def contenders(self, program, named):
         if self.work.get("wall"):
-            return {"zyx": lambda: self.clock.waited(program.run)}
+            return {"zyx": lambda: 1e6 * self.clock.waited(program.run)}
         if "less" not in self.work:
             return {"zyx": program.microseconds}
         count = len(inputs.shapes_of(self.work["less"]["build"]())[0])
@@ -130,7 +106,7 @@ class Row:
             # Peers may sum up in 16 bits, where zyx does not.
             self.row[name + "_wrong"] = not error <= 2 * self.work["bound"]
             if not self.row[name + "_wrong"]:
-                contenders[name] = lambda function=function: time_of(function)
+                contenders[name] = lambda function=function: 1e6 * time_of(function)
 
     def measure_launches(self, program):
         kernels = self.row["kernels"] = self.work["kernels"]
@@ -167,8 +143,8 @@ class Row:
 def copy_rate(torch):
     """Bytes a microsecond, read and written, of a copy of 1 GiB."""
     source = torch.empty(1 << 28, dtype=torch.float32, device="cuda").normal_()
-    target, clock = torch.empty_like(source), Clock(torch)
-    return 2 * source.numel() * 4 / sorted(clock.timed(lambda: target.copy_(source)) for _ in range(12))[6]
+    target, clock = torch.empty_like(source), CardClock(torch)
+    return 2 * source.numel() * 4e-6 / sorted(clock.timed(lambda: target.copy_(source)) for _ in range(12))[6]
 
 
 def head_of(torch, manifest, wanted):

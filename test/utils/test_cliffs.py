@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 cliffs = importlib.import_module("cliffs")
 records = importlib.import_module("cliffs_suite.records")
 rooflines = importlib.import_module("cliffs_suite.rooflines")
+exported = importlib.import_module("cliffs_suite.exported")
+peers = importlib.import_module("cliffs_suite.peers")
 
 RATES = {"copy": 1e12, "flops": {"f32": 1e13, "bf16": 1e14}}
 
@@ -138,6 +140,24 @@ class Records(unittest.TestCase):
 
     def test_nothing_measured(self):
         self.assertIn("peer_mean         -", records.table(record()))
+
+
+class Peers(unittest.TestCase):
+    def test_weights_are_no_inputs(self):
+        inputs = [{"weight": False}, {"weight": True}, {"weight": False}]
+        self.assertEqual(exported.split({"inputs": inputs}), ([0, 2], [1]))
+
+    def test_no_gradients(self):
+        with self.assertRaisesRegex(exported.Refused, "no gradients"):
+            exported.export(None, {"gradients": True}, None, [])
+
+    def test_clock(self):
+        clock = peers.Clock(None, "cpu")
+        self.assertGreater(clock(lambda: sum(range(1000))), 0)
+
+    def test_where_there_are_which(self):
+        self.assertIn("onnxruntime", peers.HOST_PEERS)
+        self.assertNotIn("onnxruntime", peers.CARD_PEERS)
 
 
 class CommandLine(unittest.TestCase):
