@@ -46,6 +46,8 @@ struct ModelInput {
   bool isWeight = false;
   /// Bytes that have to be read of it: fewer than it has where rows are chosen.
   int64_t bytes = 0;
+  /// The output that may lie in its memory, or -1: its caller gives it up.
+  int64_t givenUpFor = -1;
 };
 
 struct ModelProgram {
@@ -67,6 +69,8 @@ struct ModelProgram {
   std::string python;
   /// Operations of products and convolutions, a multiplication and an addition being two, each once.
   double flops = 0;
+  /// Bytes that have to be written of each result.
+  std::vector<int64_t> written;
   /// Elements of each row that is sorted or ranked; 0 where none is.
   int64_t sorted = 0;
   /// Trips of its longest chain of loops; 1 without loops.
@@ -80,6 +84,10 @@ struct ModelProgram {
 std::vector<std::string_view> modelFamilies();
 /// Program `index` of a seed. Fails where the functions of tensors refuse it, which is a mistake of the family.
 Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale);
+/// Networks of published sizes, which have no seed (docs/finder.md).
+std::vector<std::string_view> networkNames();
+/// Number `index` of them.
+Result<ModelProgram> makeNetwork(uint64_t index, Scale scale);
 /// The elements of its inputs, for the interpreter and for devices beside it.
 std::vector<HostTensor> drawValues(const ModelProgram &program);
 /// All but the graph, whose text is a member "text", as one line of JSON.
@@ -93,6 +101,8 @@ conformance::Program toProgram(const ModelProgram &model);
 double toleranceOf(const ModelProgram &program);
 /// Programs `first` to `first + count - 1`, by their names.
 Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint64_t first, int64_t count, Scale scale);
+/// Networks, likewise.
+Status addNetworkCases(std::vector<conformance::Case> &cases, uint64_t first, int64_t count, Scale scale);
 
 } // namespace zyx::smith
 

@@ -40,12 +40,13 @@ constexpr const char *help =
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
     "  --print[=HOW]    print the graph of --seed, and run nothing. Of models: graph (default), torch: a\n"
     "                   function of Python, json: both and what is known besides, a line for each\n"
-    "  --like=WHAT      what is drawn: anything (default), or models: programs like those that people\n"
-    "                   run, of which --seed has as many as one likes (docs/finder.md)\n"
-    "  --index=N        of models: the first program of the seed (default: 0)\n"
-    "  --scale=NAME     of models: full: published sizes; host: few rows; small (default where they run):\n"
+    "  --like=WHAT      what is drawn: anything (default); models: programs like those that people run,\n"
+    "                   of which --seed has as many as one likes (docs/finder.md); or networks, of which\n"
+    "                   there are a few, the same for every seed\n"
+    "  --index=N        of models and networks: the first program (default: 0)\n"
+    "  --scale=NAME     of these: full: published sizes; host: few rows; small (default where they run):\n"
     "                   for the interpreter. Printed ones are full where it is not said\n"
-    "  --families       print the families of models, and stop\n"
+    "  --families       print the families of models, or with --like=networks these, and stop\n"
     "  -h, --help       print this text\n"
     "  --version        print zyx's version\n"
     "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
@@ -63,11 +64,19 @@ struct Settings {
   std::string folder;
   /// "graph", "torch" or "json"; empty where programs run.
   std::string print;
-  bool models = false, families = false;
+  enum class Like : uint8_t { Anything, Models, Networks } like = Like::Anything;
+  bool families = false;
   uint64_t index = 0;
   std::optional<smith::Scale> scale;
 
   smith::Scale scaleOr(smith::Scale standard) const { return scale.value_or(standard); }
+  /// Whether programs are known by an index.
+  bool models() const { return like != Like::Anything; }
+  /// Of models and networks.
+  Result<smith::ModelProgram> draw(uint64_t number, smith::Scale standard) const {
+    return like == Like::Networks ? smith::makeNetwork(number, scaleOr(standard))
+                                  : smith::drawModel(seed, number, scaleOr(standard));
+  }
 };
 
 tools::Option printOption(std::string &to) {
@@ -110,9 +119,13 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       tools::text("--reduce", settings.folder),
       printOption(settings.print),
       tools::value("--like", [&](std::string_view given) {
-        settings.models = given == "models";
-        return settings.models || given == "anything" ? Status::ok()
-                                                      : tools::badValue("--like", given, "kind of program: anything or models");
+        using enum Settings::Like;
+        constexpr std::pair<std::string_view, Settings::Like> kinds[] = {{"anything", Anything}, {"models", Models}, {"networks", Networks}};
+        const auto *found = std::ranges::find(kinds, given, &std::pair<std::string_view, Settings::Like>::first);
+        if (found == std::end(kinds))
+          return tools::badValue("--like", given, "kind of program: anything, models or networks");
+        settings.like = found->second;
+        return Status::ok();
       }),
       tools::number("--index", settings.index, "number of a program"),
       tools::value("--scale", [&](std::string_view given) {
@@ -168,15 +181,15 @@ struct Drawn {
 };
 Drawn drawAgain(uint64_t number, const Settings &settings) {
   const std::string text = std::to_string(number);
-  if (!settings.models)
+  if (!settings.models())
     return {smith::drawProgram(number, smith::Profile::mixed()), number, "--seed=" + text, text};
-  const smith::Scale scale = settings.scaleOr(smith::Scale::Small);
   // It was drawn before.
-  const Result<smith::ModelProgram> model = smith::drawModel(settings.seed, number, scale);
-  const std::string seed = std::to_string(settings.seed);
-  return {smith::toProgram(*model), settings.seed + number,
-          "--like=models --scale=" + std::string(toString(scale)) + " --seed=" + seed + " --index=" + text,
-          "models-" + seed + "-" + text, smith::toleranceOf(*model)};
+  const Result<smith::ModelProgram> model = settings.draw(number, smith::Scale::Small);
+  const std::string seed = std::to_string(model->seed);
+  const std::string like = settings.like == Settings::Like::Networks ? "networks" : "models";
+  return {smith::toProgram(*model), model->seed + number,
+          "--like=" + like + " --scale=" + std::string(toString(model->scale)) + " --seed=" + seed + " --index=" + text,
+          like + "-" + seed + "-" + text, smith::toleranceOf(*model)};
 }
 
 /// Cuts the graph of a number down, and says where it is.
@@ -189,7 +202,7 @@ void reduce(const Column &column, uint64_t number, const Settings &settings) {
   const smith::Failure failure = run(drawn.program);
   if (!column.isBad(failure.outcome)) {
     std::printf("  %s does not fail alone, so it is not cut down\n",
-                settings.models ? drawn.file.c_str() : ("seed " + drawn.file).c_str());
+                settings.models() ? drawn.file.c_str() : ("seed " + drawn.file).c_str());
     return;
   }
   const Program program = smith::reduceProgram(
@@ -209,8 +222,11 @@ void reduce(const Column &column, uint64_t number, const Settings &settings) {
 /// Runs the graphs of some seeds; true if nothing is wrong.
 bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &settings) {
   std::vector<Case> cases;
-  if (settings.models) {
-    const Status status = smith::addModelCases(cases, settings.seed, firstSeed, count, settings.scaleOr(smith::Scale::Small));
+  if (settings.models()) {
+    const smith::Scale scale = settings.scaleOr(smith::Scale::Small);
+    const Status status = settings.like == Settings::Like::Networks
+                              ? smith::addNetworkCases(cases, firstSeed, count, scale)
+                              : smith::addModelCases(cases, settings.seed, firstSeed, count, scale);
     if (!status.isOk()) {
       std::printf("%s\n", status.toString().c_str());
       return false;
@@ -240,7 +256,7 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
     const char *how = verdict.outcome == Outcome::Wrong     ? "WRONG"
                       : verdict.outcome == Outcome::Refused ? "REFUSED"
                                                             : "CRASH";
-    const std::string name = settings.models ? cases[verdict.index].name : "seed " + std::to_string(seed);
+    const std::string name = settings.models() ? cases[verdict.index].name : "seed " + std::to_string(seed);
     std::printf("%s %s on %s: %s\n", how, name.c_str(), column.name().c_str(), verdict.text.c_str());
     if (!settings.folder.empty())
       reduce(column, seed, settings);
@@ -256,7 +272,7 @@ void print(const Column &column, const Settings &settings) {
   };
   for (const auto &[reason, seeds] : column.refusals)
     std::printf("REFUSED %zu on %s, %s %llu is one: %s\n", seeds.size(), column.name().c_str(),
-                settings.models ? "index" : "seed", static_cast<unsigned long long>(seeds.front()), reason.c_str());
+                settings.models() ? "index" : "seed", static_cast<unsigned long long>(seeds.front()), reason.c_str());
   std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n",
               column.name().c_str(), static_cast<long long>(column.numGraphs), count(Outcome::Pass),
               count(Outcome::Wrong), count(Outcome::Refused), count(Outcome::Crash),
@@ -265,17 +281,16 @@ void print(const Column &column, const Settings &settings) {
 
 /// Prints what would run.
 int printPrograms(const Settings &settings) {
-  if (!settings.models) {
+  if (!settings.models()) {
     if (settings.print != "graph") {
-      std::fprintf(stderr, "zyx-smith: error: --print=%s: only --like=models has that\n", settings.print.c_str());
+      std::fprintf(stderr, "zyx-smith: error: --print=%s: only models and networks have that\n", settings.print.c_str());
       return 2;
     }
     tools::print(smith::toText(smith::drawProgram(settings.seed, smith::Profile::mixed()).graph));
     return 0;
   }
   for (int64_t i = 0; i < settings.count; ++i) {
-    const Result<smith::ModelProgram> model = smith::drawModel(settings.seed, settings.index + static_cast<uint64_t>(i),
-                                                              settings.scaleOr(smith::Scale::Full));
+    const Result<smith::ModelProgram> model = settings.draw(settings.index + static_cast<uint64_t>(i), smith::Scale::Full);
     if (!model)
       return tools::finish("zyx-smith", model.status());
     tools::print(settings.print == "json"    ? smith::toJson(*model) + "\n"
@@ -292,7 +307,7 @@ static int runSmith(int argc, char **argv) {
   if (const auto code = tools::parseOrAnswer("zyx-smith", help, argc, argv, optionsOf(settings)))
     return *code;
   if (settings.families) {
-    for (std::string_view family : smith::modelFamilies())
+    for (std::string_view family : settings.like == Settings::Like::Networks ? smith::networkNames() : smith::modelFamilies())
       tools::print(std::string(family) + "\n");
     return 0;
   }
@@ -301,6 +316,8 @@ static int runSmith(int argc, char **argv) {
       settings.count = 1;
     return printPrograms(settings);
   }
+  if (!settings.hasCount && settings.like == Settings::Like::Networks)
+    settings.count = static_cast<int64_t>(smith::networkNames().size());
   if (settings.devices.empty() && settings.targets.empty())
     settings.devices = {"cpu", "c"};
   if (settings.ways.empty())
@@ -331,7 +348,7 @@ static int runSmith(int argc, char **argv) {
   for (int64_t done = 0; done < settings.count && !late(); done += chunk)
     for (Column &column : columns)
       if (!late())
-        good &= run(column, (settings.models ? settings.index : settings.seed) + static_cast<uint64_t>(done),
+        good &= run(column, (settings.models() ? settings.index : settings.seed) + static_cast<uint64_t>(done),
                     std::min(chunk, settings.count - done), settings);
   for (Column &column : columns) {
     print(column, settings);

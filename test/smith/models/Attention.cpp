@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Families around attention: positions, masks and groups, one query with a cache, and whole blocks of transformers.
-#include "smith/models/Sketch.h"
+#include "smith/models/Layers.h"
 
 #include <cmath>
 #include <limits>
@@ -13,12 +13,6 @@ namespace zyx::smith {
 namespace {
 
 using Kind = Values::Kind;
-constexpr Values nearOne{Kind::Normal, 1, 0.1}, nearZero{Kind::Normal, 0, 0.1};
-
-/// Heads of queries, keys and values.
-struct Heads {
-  int64_t batch, heads, groups, queries, keys, width;
-};
 
 int64_t headWidth(Sketch &s) { return s.width("head", {64, 64, 80, 96, 128, 128, 256}, {4, 8, 6}); }
 
@@ -35,20 +29,6 @@ Heads drawHeads(Sketch &s, bool hasGroups) {
   h.queries = h.keys = s.pick("keys", {197, 384, 577, 1024, 1500, 2048, 2049, 4096, 8192}, {77, 128, 197, 256, 512}, {5, 9, 12});
   return h;
 }
-
-void countAttention(Sketch &s, const Heads &h, double visible = 1) {
-  s.countProduct(h.queries, h.keys, h.width, 2 * static_cast<double>(h.batch * h.heads) * visible);
-}
-
-/// Each group once for each of its heads, as nn::MultiheadAttention does.
-Tensor repeated(const Tensor &x, int64_t share) {
-  if (share == 1)
-    return x;
-  Shape shape = x.shape();
-  shape.insert(shape.end() - 2, share);
-  return x.unsqueeze(-3).expand(shape).flatten(x.rank() - 3, x.rank() - 2);
-}
-const char *groupOption(const Heads &h) { return h.heads == h.groups ? "" : ", enable_gqa=True"; }
 
 //===----------------------------------------------------------------------===//
 // Masks and groups
@@ -150,15 +130,6 @@ void drawAttention(Sketch &s) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// The rotation of halves, as nn::rotary writes it.
-void sayRotary(Sketch &s, const char *name, const Heads &h, double base) {
-  s.say("t = torch.exp(torch.arange(", h.width / 2, ", device=", name, ".device, dtype=wide(", name, ").dtype) * ",
-        -2 / static_cast<double>(h.width) * std::log(base), ")");
-  s.say("a = torch.arange(", h.queries, ", device=", name, ".device, dtype=t.dtype)[:, None] * t");
-  s.say("lo, hi = wide(", name, ").chunk(2, -1)");
-  s.say(name, " = torch.cat([lo * a.cos() - hi * a.sin(), hi * a.cos() + lo * a.sin()], -1).to(", name, ".dtype)");
-}
-
 /// The rotation of neighbours, by tables.
 Tensor rotatedPairs(Sketch &s, const Tensor &x, const char *name, const Tensor &cosines, const Tensor &sines) {
   s.say("e, o = wide(", name, ")[..., 0::2], wide(", name, ")[..., 1::2]");
@@ -185,7 +156,7 @@ void drawPosition(Sketch &s) {
   }
   const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), positions = Tensor::arange(h.keys);
   if (which == 0) {
-    sayRotary(s, "q", h, base);
+    sayRotary(s, "q", h.queries, h.width, base);
     return s.result("q", nn::rotary(q, positions, base));
   }
   const Tensor k = s.x("k", {h.batch, h.groups, h.keys, h.width});
@@ -194,8 +165,8 @@ void drawPosition(Sketch &s) {
   if (which == 1 || which == 2) {
     Tensor turnedQ, turnedK;
     if (which == 1) {
-      sayRotary(s, "q", h, base);
-      sayRotary(s, "k", h, base);
+      sayRotary(s, "q", h.queries, h.width, base);
+      sayRotary(s, "k", h.queries, h.width, base);
       turnedQ = nn::rotary(q, positions, base);
       turnedK = nn::rotary(k, positions, base);
     } else {
@@ -283,85 +254,26 @@ void drawDecode(Sketch &s) {
 // Whole blocks
 //===----------------------------------------------------------------------===//
 
-/// Norm, attention, norm and products, with both residuals.
 void drawBlock(Sketch &s) {
-  const size_t which = s.variant({"llama", "gpt2", "bert", "vit"});
+  constexpr TransformerLayer::Kind kinds[] = {TransformerLayer::Kind::Llama, TransformerLayer::Kind::Gpt2,
+                                              TransformerLayer::Kind::Bert, TransformerLayer::Kind::Vit};
+  TransformerLayer layer;
+  layer.kind = kinds[s.variant({"llama", "gpt2", "bert", "vit"})];
   s.drawGradients(0.25);
-  const bool isLlama = which == 0;
+  const bool isLlama = layer.kind == TransformerLayer::Kind::Llama;
   Sketch::Tokens tokens = s.tokens();
   if (s.about().hasGradients)
     tokens.batch = std::min<int64_t>(tokens.batch, 8);
-  const auto [batch, rows] = tokens;
   const int64_t head = s.isSmall() ? 4 : isLlama ? 128 : 64;
   const int64_t heads = isLlama ? s.width("heads", {16, 32, 40}, {2, 4}) : s.width("heads", {12, 16, 20, 25}, {2, 3});
   const int64_t groups = isLlama ? heads / (s.chance(0.6) ? s.isSmall() ? 2 : 4 : 1) : heads;
-  const int64_t width = heads * head;
-  const int64_t hidden = isLlama ? s.width("hidden", {5632, 11008, 14336}, {16, 21}) : 4 * width;
+  layer.hidden = isLlama ? s.width("hidden", {5632, 11008, 14336}, {16, 21}) : 4 * heads * head;
   s.note("groups", groups);
-  Heads h{batch, heads, groups, rows, rows, head};
-  Tensor x = s.x("x", {batch, rows, width});
-  const auto norm = [&](const char *from, const Tensor &given, const char *to, const std::string &name) {
-    const Tensor weight = s.weight((name + "_weight").c_str(), {width}, nearOne);
-    if (isLlama) {
-      s.say(to, " = F.rms_norm(", from, ", (", width, ",), ", name, "_weight, 1e-5)");
-      return rmsNorm(given, 1, weight, 1e-5);
-    }
-    const Tensor bias = s.weight((name + "_bias").c_str(), {width}, nearZero);
-    s.say(to, " = F.layer_norm(", from, ", (", width, ",), ", name, "_weight, ", name, "_bias, 1e-5)");
-    return layerNorm(given, 1, weight, bias, 1e-5);
-  };
-  const bool isAfter = which == 2;
-  const Tensor before = isAfter ? x : norm("x", x, "n", "norm1");
-  if (isAfter)
-    s.say("n = x");
-  const auto byHead = [&](const char *name, const std::string &weightName, int64_t count) {
-    const Tensor y = s.linear(before, "n", name, weightName, count * head, !isLlama);
-    s.say(name, " = ", name, ".view(", batch, ", ", rows, ", ", count, ", ", head, ").transpose(1, 2)");
-    return y.reshape({batch, rows, count, head}).transpose(1, 2);
-  };
-  Tensor q = byHead("q", "query", heads), k = byHead("k", "key", groups), v = byHead("v", "value", groups);
-  std::string mask;
-  DotProductAttentionOptions options;
-  if (isLlama) {
-    sayRotary(s, "q", h, 500000);
-    sayRotary(s, "k", h, 500000);
-    const Tensor positions = Tensor::arange(rows);
-    q = nn::rotary(q, positions, 500000);
-    k = nn::rotary(k, positions, 500000);
-  }
-  if (which < 2) {
-    options.causal = true;
-    mask = ", is_causal=True";
-  } else if (which == 2) {
-    options.mask = s.data("mask", {DType::Bool, {batch, 1, 1, rows}}, {Kind::Mask, 0.8, 0});
-    mask = ", attn_mask=mask";
-  }
-  countAttention(s, h, which < 2 ? 0.5 : 1);
-  s.say("y = F.scaled_dot_product_attention(q, k, v", mask, groupOption(h), ")");
-  s.say("y = y.transpose(1, 2).flatten(2)");
-  Tensor y = scaledDotProductAttention(q, repeated(k, heads / groups), repeated(v, heads / groups), options);
-  y = s.linear(y.transpose(1, 2).flatten(2), "y", "y", "output", width, !isLlama);
-  s.say("x = x + y");
-  x = x + y;
-  if (isAfter)
-    x = norm("x", x, "x", "norm1");
-  const Tensor inner = isAfter ? x : norm("x", x, "n", "norm2");
-  if (isAfter)
-    s.say("n = x");
-  if (isLlama) {
-    const Tensor gate = s.linear(inner, "n", "g", "gate", hidden, false), up = s.linear(inner, "n", "u", "up", hidden, false);
-    s.say("m = F.silu(g) * u");
-    y = s.linear(gate.silu() * up, "m", "m", "down", width, false);
-  } else {
-    const Tensor up = s.linear(inner, "n", "m", "up", hidden);
-    s.say(which == 1 ? "m = F.gelu(m, approximate='tanh')" : "m = F.gelu(m)");
-    y = s.linear(which == 1 ? geluTanh(up) : up.gelu(), "m", "m", "down", width);
-  }
-  s.say("x = x + m");
-  x = x + y;
-  if (isAfter)
-    x = norm("x", x, "x", "norm2");
-  s.result("x", x);
+  const Tensor x = s.x("x", {tokens.batch, tokens.rows, heads * head});
+  if (layer.kind == TransformerLayer::Kind::Bert)
+    layer.mask = s.data("mask", {DType::Bool, {tokens.batch, 1, 1, tokens.rows}}, {Kind::Mask, 0.8, 0});
+  layer.heads = {tokens.batch, heads, groups, tokens.rows, tokens.rows, head};
+  s.result("x", transformerLayer(s, x, layer));
 }
 
 } // namespace

@@ -3,66 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Families of images, sounds and volumes: convolutions alone, with what stands around them, and what changes extents.
-#include "smith/models/Sketch.h"
+#include "smith/models/Layers.h"
 
 namespace zyx::smith {
 
 namespace {
 
 using Kind = Values::Kind;
-constexpr Values nearOne{Kind::Normal, 1, 0.1}, nearZero{Kind::Normal, 0, 0.1};
-
-int64_t product(std::span<const int64_t> numbers) {
-  int64_t result = 1;
-  for (int64_t number : numbers)
-    result *= number;
-  return result;
-}
-
-/// "a, stride=2, ..." behind the operands of F.conv2d.
-std::string pythonOptions(const ConvolutionOptions &options) {
-  std::string text;
-  const auto add = [&](const char *name, const Dims &numbers) {
-    if (!numbers.empty())
-      text += std::string(", ") + name + "=" + pythonTuple(Shape(numbers.begin(), numbers.end()));
-  };
-  add("stride", options.stride);
-  add("padding", options.padding);
-  add("dilation", options.dilation);
-  if (options.groups != 1)
-    text += ", groups=" + std::to_string(options.groups);
-  return text;
-}
-
-/// A convolution with its filters and, perhaps, a bias.
-Tensor convolved(Sketch &s, const Tensor &x, const char *from, const char *to, const std::string &name, int64_t outputs,
-                 const Shape &window, const ConvolutionOptions &options, bool hasBias = true) {
-  const int64_t each = x.shape()[1] / options.groups, sums = each * product(window);
-  Shape shape = {outputs, each};
-  shape.insert(shape.end(), window.begin(), window.end());
-  const Tensor filters = s.weight((name + "_weight").c_str(), shape, sums);
-  const Tensor bias = hasBias ? s.weight((name + "_bias").c_str(), {outputs}, nearZero) : Tensor();
-  s.say(to, " = F.conv", static_cast<int64_t>(window.size()), "d(", from, ", ", name, "_weight, ",
-        hasBias ? name + "_bias" : std::string("None"), pythonOptions(options), ")");
-  const Tensor y = convolution(x, filters, bias, options);
-  s.countProduct(y.numel(), 1, sums);
-  return y;
-}
-
-/// [batch, channels, positions...]; perhaps as a view of what has channels last.
-Tensor layout(Sketch &s, const char *name, const Shape &shape, bool channelsLast) {
-  if (!channelsLast)
-    return s.x(name, shape);
-  const auto rank = static_cast<int64_t>(shape.size());
-  Shape stored = {shape[0]};
-  stored.insert(stored.end(), shape.begin() + 2, shape.end());
-  stored.push_back(shape[1]);
-  Dims order = {0, rank - 1};
-  for (int64_t i = 1; i < rank - 1; ++i)
-    order.push_back(i);
-  s.say(name, " = ", name, ".permute", Shape(order.begin(), order.end()));
-  return s.x(name, stored).permute(order);
-}
 
 //===----------------------------------------------------------------------===//
 // Convolutions
@@ -131,22 +78,6 @@ void drawConvolution(Sketch &s) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Normalised by the batch, as in training, or by moments that are there.
-Tensor batchNormed(Sketch &s, const Tensor &x, const char *name, const std::string &prefix, bool isTraining) {
-  const int64_t channels = x.shape()[1];
-  const Tensor weight = s.weight((prefix + "_weight").c_str(), {channels}, nearOne),
-               bias = s.weight((prefix + "_bias").c_str(), {channels}, nearZero);
-  if (isTraining) {
-    s.say(name, " = F.batch_norm(", name, ", None, None, ", prefix, "_weight, ", prefix, "_bias, True)");
-    const Tensor wide = x.cast(accumulatorType(x.dtype()));
-    return batchNorm(x, wide.mean({0, 2, 3}), wide.var({0, 2, 3}, false, 0), weight, bias);
-  }
-  const Tensor mean = s.constant((prefix + "_mean").c_str(), {s.dtype(), {channels}}, nearZero),
-               variance = s.constant((prefix + "_variance").c_str(), {s.dtype(), {channels}}, {Kind::Uniform, 0.5, 1.5});
-  s.say(name, " = F.batch_norm(", name, ", ", prefix, "_mean, ", prefix, "_variance, ", prefix, "_weight, ", prefix, "_bias)");
-  return batchNorm(x, mean, variance, weight, bias);
-}
-
 void bottleneck(Sketch &s, const Tensor &x) {
   const bool isTraining = s.about().hasGradients;
   const int64_t channels = x.shape()[1], inner = channels / 4;
@@ -170,32 +101,6 @@ void bottleneck(Sketch &s, const Tensor &x) {
   }
   s.say("y = (y + x).relu()");
   s.result("y", (y + shortcut).relu());
-}
-
-/// Of a UNet: twice norm, activation and convolution, with a vector for each image between.
-void residualOfUNet(Sketch &s, const Tensor &x) {
-  const int64_t channels = x.shape()[1], outputs = s.width("outputs", {320, 640}, {8, 16});
-  const int64_t groups = s.isSmall() ? 4 : 32;
-  const auto normed = [&](const Tensor &given, const char *name, const std::string &prefix) {
-    const int64_t count = given.shape()[1];
-    const Tensor weight = s.weight((prefix + "_weight").c_str(), {count}, nearOne),
-                 bias = s.weight((prefix + "_bias").c_str(), {count}, nearZero);
-    s.say("y = F.silu(F.group_norm(", name, ", ", groups, ", ", prefix, "_weight, ", prefix, "_bias))");
-    return groupNorm(given, groups, weight, bias).silu();
-  };
-  ConvolutionOptions same;
-  same.padding = {1, 1};
-  Tensor y = convolved(s, normed(x, "x", "norm1"), "y", "y", "conv1", outputs, {3, 3}, same);
-  const Tensor time = s.x("time", {x.shape()[0], s.width("features", {1280}, {12})});
-  const Tensor shift = s.linear(time.silu(), "F.silu(time)", "t", "time", outputs);
-  s.say("y = y + t[:, :, None, None]");
-  y = y + shift.reshape({x.shape()[0], outputs, 1, 1});
-  y = convolved(s, normed(y, "y", "norm2"), "y", "y", "conv2", outputs, {3, 3}, same);
-  Tensor shortcut = x;
-  if (outputs != channels)
-    shortcut = convolved(s, x, "x", "x", "shortcut", outputs, {1, 1}, {});
-  s.say("y = x + y");
-  s.result("y", shortcut + y);
 }
 
 void drawConvBlock(Sketch &s) {
@@ -224,8 +129,10 @@ void drawConvBlock(Sketch &s) {
   const Tensor x = layout(s, "x", {batch, channels, side, side}, channelsLast);
   if (which == 0)
     return bottleneck(s, x);
-  if (which == 1)
-    return residualOfUNet(s, x);
+  if (which == 1) {
+    const int64_t outputs = s.width("outputs", {320, 640}, {8, 16}), features = s.width("features", {1280}, {12});
+    return s.result("y", residualOfUNet(s, x, outputs, features));
+  }
   ConvolutionOptions depthwise;
   depthwise.groups = channels;
   if (which == 3) {

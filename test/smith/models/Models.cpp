@@ -55,13 +55,7 @@ static Family familyOf(uint64_t seed, uint64_t index) {
   return all[index % all.size()];
 }
 
-Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
-  ModelProgram program;
-  const Family family = familyOf(seed, index);
-  program.family = family.name;
-  program.seed = seed;
-  program.index = index;
-  program.scale = scale;
+static Result<ModelProgram> make(const Family &family, ModelProgram program) {
   try {
     const Context context({.device = "cpu", .threads = 1, .cacheFolder = "", .progress = false});
     const ContextScope scope(context);
@@ -72,6 +66,37 @@ Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
     return Status::internal(nameOf(program) + ": " + error.what());
   }
   return program;
+}
+
+Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
+  const Family family = familyOf(seed, index);
+  ModelProgram program;
+  program.family = family.name;
+  program.seed = seed;
+  program.index = index;
+  program.scale = scale;
+  return make(family, std::move(program));
+}
+
+std::vector<std::string_view> networkNames() {
+  std::vector<std::string_view> names;
+  for (const Family &network : networks())
+    names.push_back(network.name);
+  return names;
+}
+
+Result<ModelProgram> makeNetwork(uint64_t index, Scale scale) {
+  if (index >= networks().size())
+    return Status::invalidArgument("there are " + std::to_string(networks().size()) + " networks");
+  const Family &network = networks()[index];
+  ModelProgram program;
+  program.family = "network";
+  program.variant = network.name;
+  program.index = index;
+  program.scale = scale;
+  // What is compared with the interpreter has all digits.
+  program.dtype = scale == Scale::Small ? DType::F32 : DType::BF16;
+  return make(network, std::move(program));
 }
 
 std::string nameOf(const ModelProgram &program) {
@@ -121,21 +146,34 @@ double toleranceOf(const ModelProgram &program) {
 
 conformance::Program toProgram(const ModelProgram &model) { return {model.graph, drawValues(model)}; }
 
+static Status addCase(std::vector<conformance::Case> &cases, const ModelProgram &model) {
+  ZYX_ASSIGN_OR_RETURN(const graph::Body body, graph::Body::create(model.graph));
+  conformance::Case made;
+  made.name = nameOf(model);
+  made.build = [body, values = drawValues(model)](conformance::Builder &b) {
+    std::vector<conformance::NodeId> inputs;
+    for (const HostTensor &value : values)
+      inputs.push_back(b.input(value));
+    return b.inlined(body, inputs);
+  };
+  made.seed = model.seed + model.index;
+  made.tolerance = toleranceOf(model);
+  cases.push_back(std::move(made));
+  return Status::ok();
+}
+
 Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint64_t first, int64_t count, Scale scale) {
   for (uint64_t index = first; index < first + static_cast<uint64_t>(count); ++index) {
     ZYX_ASSIGN_OR_RETURN(const ModelProgram model, drawModel(seed, index, scale));
-    ZYX_ASSIGN_OR_RETURN(const graph::Body body, graph::Body::create(model.graph));
-    conformance::Case made;
-    made.name = nameOf(model);
-    made.build = [body, values = drawValues(model)](conformance::Builder &b) {
-      std::vector<conformance::NodeId> inputs;
-      for (const HostTensor &value : values)
-        inputs.push_back(b.input(value));
-      return b.inlined(body, inputs);
-    };
-    made.seed = seed + index;
-    made.tolerance = toleranceOf(model);
-    cases.push_back(std::move(made));
+    ZYX_RETURN_IF_ERROR(addCase(cases, model));
+  }
+  return Status::ok();
+}
+
+Status addNetworkCases(std::vector<conformance::Case> &cases, uint64_t first, int64_t count, Scale scale) {
+  for (uint64_t index = first; index < first + static_cast<uint64_t>(count); ++index) {
+    ZYX_ASSIGN_OR_RETURN(const ModelProgram model, makeNetwork(index, scale));
+    ZYX_RETURN_IF_ERROR(addCase(cases, model));
   }
   return Status::ok();
 }
@@ -178,11 +216,12 @@ std::string toJson(const ModelProgram &program) {
     inputs += (inputs.empty() ? "" : ",") + ("{\"name\":" + quoted(input.name)) + ",\"dtype\":" +
               quoted(toString(input.type.dtype)) + ",\"shape\":" + list(input.type.shape) + ",\"values\":[" +
               quoted(toString(input.values.kind)) + "," + number(input.values.a) + "," + number(input.values.b) +
-              "],\"weight\":" + (input.isWeight ? "true" : "false") + ",\"bytes\":" + std::to_string(input.bytes) + "}";
-  for (const graph::Output &output : program.graph.outputs) {
-    const TensorType &type = program.graph.node(output.node).type;
+              "],\"weight\":" + (input.isWeight ? "true" : "false") + ",\"bytes\":" + std::to_string(input.bytes) +
+              ",\"given_up_for\":" + std::to_string(input.givenUpFor) + "}";
+  for (size_t i = 0; i < program.graph.outputs.size(); ++i) {
+    const TensorType &type = program.graph.node(program.graph.outputs[i].node).type;
     outputs += (outputs.empty() ? "" : ",") + ("{\"dtype\":" + quoted(toString(type.dtype))) + ",\"shape\":" +
-               list(type.shape) + "}";
+               list(type.shape) + ",\"bytes\":" + std::to_string(program.written[i]) + "}";
   }
   return "{\"family\":" + quoted(program.family) + ",\"variant\":" + quoted(program.variant) + ",\"seed\":" +
          std::to_string(program.seed) + ",\"index\":" + std::to_string(program.index) + ",\"scale\":" +

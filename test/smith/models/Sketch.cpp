@@ -28,7 +28,9 @@ Sketch::Sketch(ModelProgram &program, Context context)
   using enum DType;
   // Few programs for processors are written in 16 bits.
   static constexpr DType onCards[] = {BF16, BF16, BF16, BF16, F16, F16, F32, F32, F32}, onHosts[] = {F32, F32, F32, F32, F32, BF16, BF16, F16};
-  program.dtype = program.scale == Scale::Host ? onHosts[below(std::size(onHosts))] : onCards[below(std::size(onCards))];
+  // That of a network is given.
+  if (program.variant.empty())
+    program.dtype = program.scale == Scale::Host ? onHosts[below(std::size(onHosts))] : onCards[below(std::size(onCards))];
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,6 +108,14 @@ void Sketch::touches(const char *name, int64_t bytes) {
   for (Input &input : inputs)
     if (input.about.name == name)
       input.about.bytes = std::min(input.about.bytes, bytes);
+}
+
+void Sketch::updatesInPlace(const char *name, int64_t elements) {
+  const auto result = std::ranges::find(results, name, &std::pair<std::string, Tensor>::first);
+  for (Input &input : inputs)
+    if (input.about.name == name)
+      input.about.givenUpFor = result - results.begin();
+  written[name] = elements * byteSize(result->second.dtype());
 }
 
 Tensor Sketch::linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out, bool hasBias) {
@@ -199,6 +209,41 @@ static std::string joined(const std::vector<std::string> &names) {
   return text;
 }
 
+/// Of all weights their next values, then both moments of all. Moments become inputs, by these names.
+std::vector<Tensor> Sketch::updated(std::span<const Tensor> weights, std::span<const Tensor> gradients,
+                                    std::vector<std::string> &means, std::vector<std::string> &squares) {
+  constexpr double rate = 1e-3, decay = 0.01, first = 0.9, second = 0.999, epsilon = 1e-8;
+  program.python += "def update(weights, gradients, means, squares):\n"
+                    "    gradients = [wide(t) for t in gradients]\n"
+                    "    means = torch._foreach_add(torch._foreach_mul(means, 0.9), gradients, alpha=0.1)\n"
+                    "    powers = torch._foreach_mul(gradients, gradients)\n"
+                    "    squares = torch._foreach_add(torch._foreach_mul(squares, 0.999), powers, alpha=0.001)\n"
+                    "    steps = torch._foreach_div(means, torch._foreach_add(torch._foreach_sqrt(squares), 1e-8))\n"
+                    "    kept = torch._foreach_mul([wide(t) for t in weights], 1 - 1e-5)\n"
+                    "    made = torch._foreach_sub(kept, steps, alpha=1e-3)\n"
+                    "    return (*(n.to(t.dtype) for n, t in zip(made, weights)), *means, *squares)\n\n\n";
+  const auto moments = [&](const char *kind, Values values, std::vector<std::string> &names) {
+    std::vector<Tensor> made;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      names.push_back(kind + std::to_string(i));
+      made.push_back(add(names.back().c_str(), {DType::F32, weights[i].shape()}, values, false, false));
+    }
+    return made;
+  };
+  std::vector<Tensor> mean = moments("mean", {Values::Kind::Normal, 0, 1e-3}, means),
+                      square = moments("square", {Values::Kind::Uniform, 1e-6, 1e-5}, squares), made;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const Tensor g = gradients[i].cast(DType::F32);
+    mean[i] = mean[i] * first + g * (1 - first);
+    square[i] = square[i] * second + g * g * (1 - second);
+    const Tensor kept = weights[i].cast(DType::F32) * (1 - rate * decay);
+    made.push_back((kept - mean[i] / (square[i].sqrt() + epsilon) * rate).cast(weights[i].dtype()));
+  }
+  made.insert(made.end(), mean.begin(), mean.end());
+  made.insert(made.end(), square.begin(), square.end());
+  return made;
+}
+
 Status Sketch::finish() {
   std::vector<Tensor> all;
   std::vector<std::string> arguments, sources, returned;
@@ -239,20 +284,34 @@ Status Sketch::finish() {
                         placeholder(results[0].second.type()), false});
       options.seed = inputs.back().tensor;
     }
-    const std::vector<Tensor> gradients = gradient(results[0].second, leaves, options);
-    all = {results[0].second};
-    all.insert(all.end(), gradients.begin(), gradients.end());
-    std::vector<std::string> given = arguments;
+    std::vector<Tensor> made = gradient(results[0].second, leaves, options);
+    std::vector<std::string> given = arguments, means, squares;
     if (hasSeed)
       given.push_back(seedName);
-    program.python += "def program(" + joined(given) + ", forward=forward):\n    " + joined(sources) +
-                      ", = (t.detach().requires_grad_() for t in (" + joined(sources) + ",))\n    result = forward(" +
-                      joined(arguments) + ")\n    return (result, *torch.autograd.grad(result, (" + joined(sources) + ",)" +
-                      (hasSeed ? ", " + seedName : "") + "))\n";
+    if (hasUpdate)
+      made = updated(leaves, made, means, squares);
+    given.insert(given.end(), means.begin(), means.end());
+    given.insert(given.end(), squares.begin(), squares.end());
+    all = {results[0].second};
+    all.insert(all.end(), made.begin(), made.end());
+    program.python += "def program(" + joined(given) + ", forward=forward" + (hasUpdate ? ", update=update" : "") +
+                      "):\n    " + joined(sources) + ", = (t.detach().requires_grad_() for t in (" + joined(sources) +
+                      ",))\n    result = forward(" + joined(arguments) +
+                      ")\n    gradients = torch.autograd.grad(result, (" + joined(sources) + ",)" +
+                      (hasSeed ? ", " + seedName : "") + ")\n";
+    if (hasUpdate)
+      program.python += "    weights = [t.detach() for t in (" + joined(sources) + ",)]\n    return (result.detach(), *update(" +
+                        "weights, gradients, [" + joined(means) + "], [" + joined(squares) + "]))\n";
+    else
+      program.python += "    return (result, *gradients)\n";
   }
   for (const Input &input : inputs)
     program.inputs.push_back(input.about);
   ZYX_ASSIGN_OR_RETURN(program.graph, capture(all));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto found = i < results.size() ? written.find(results[i].first) : written.end();
+    program.written.push_back(found == written.end() ? *byteSize(all[i].type()) : found->second);
+  }
   return Status::ok();
 }
 

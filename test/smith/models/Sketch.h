@@ -10,6 +10,7 @@
 #include "zyx/zyx.h"
 
 #include <initializer_list>
+#include <map>
 #include <span>
 
 namespace zyx::smith {
@@ -85,6 +86,11 @@ public:
   void result(const char *name, const Tensor &value) { results.emplace_back(name, value); }
   ModelProgram &about() { return program; }
 
+  /// Says that the input of this name is given up, and that the result of this name is it with so many elements written.
+  void updatesInPlace(const char *name, int64_t elements);
+  /// The results are a loss and, of each weight, its next value and the next moments of AdamW, which are inputs.
+  void trainByAdamW() { program.hasGradients = hasUpdate = true; }
+
   /// Makes the graph and the Python module.
   Status finish();
 
@@ -98,6 +104,8 @@ private:
     bool hasGradient = false;
   };
   Tensor add(const char *name, TensorType type, Values values, bool isWeight, bool hasGradient);
+  std::vector<Tensor> updated(std::span<const Tensor> weights, std::span<const Tensor> gradients,
+                              std::vector<std::string> &means, std::vector<std::string> &squares);
   Result<graph::Graph> captureNumbered(std::span<const Tensor> all);
   Result<std::vector<size_t>> placesOf(std::span<const Tensor> all, size_t numOutputs);
   Result<graph::Graph> capture(std::span<const Tensor> all);
@@ -112,6 +120,9 @@ private:
   std::vector<Input> inputs;
   std::vector<std::pair<std::string, Tensor>> results;
   std::string body;
+  bool hasUpdate = false;
+  /// Bytes of results that are written in place, by name.
+  std::map<std::string, int64_t> written;
 };
 
 /// "(2, 3)".
@@ -125,6 +136,8 @@ std::span<const Family> rowFamilies();
 std::span<const Family> attentionFamilies();
 std::span<const Family> imageFamilies();
 std::span<const Family> sequenceFamilies();
+/// Fixed ones.
+std::span<const Family> networks();
 
 } // namespace zyx::smith
 
