@@ -9,10 +9,11 @@
         --device=NAME       cpu (default) or cuda
         --target=NAME       what is compiled for: cpu, or sm_90a on a card
         --threads=N         of zyx and its peers on a cpu (default: 1)
+        --like=WHAT         models (default), or networks: a few fixed ones
         --scale=NAME        full, host or small (default: full on a card, else host)
         --commit=HEX        the measured commit, where there is no repository; its first eight digits are the seed
         --seed=N            another one
-        --first=N --count=N programs N to N + count - 1 (default: 20 from 0)
+        --first=N --count=N programs N to N + count - 1 (default: 20 from 0, or all networks)
         --shard=I/N         of them every Nth, from the Ith on (default: 1/1)
         --minutes=M         begins no program after that (default: 9); the same command goes on with what is left
         --peers=NAME,...    eager, compile; on a cpu onnxruntime, on a card eager-graphs and compile-graphs (default: all)
@@ -31,8 +32,8 @@ from types import SimpleNamespace
 from cliffs_suite import records
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DEFAULTS = {"build": "", "prefix": "", "device": "cpu", "target": "", "threads": "1", "scale": "", "commit": "", "seed": "",
-            "first": "0", "count": "20", "shard": "1/1", "minutes": "9", "peers": None, "peer-count": "", "seconds": "0.5",
+DEFAULTS = {"build": "", "prefix": "", "device": "cpu", "target": "", "threads": "1", "like": "models", "scale": "", "commit": "", "seed": "",
+            "first": "0", "count": "0", "shard": "1/1", "minutes": "9", "peers": None, "peer-count": "", "seconds": "0.5",
             "compile-limit": "120", "peer-limit": "60", "compile-options": "", "jobs": "", "results": "", "worst": "20",
             "any-commit": ""}
 
@@ -82,7 +83,7 @@ def run_options(given):
     return SimpleNamespace(
         build=given["build"], prefix=given["prefix"], device=given["device"], threads=int(given["threads"]),
         target=given["target"] or ("sm_90a" if card else "cpu"), scale=given["scale"] or ("full" if card else "host"),
-        commit=commit, seed=int(given["seed"]) if given["seed"] else seed_of(commit), first=int(given["first"]),
+        commit=commit, like=given["like"], seed=int(given["seed"]) if given["seed"] else seed_of(commit), first=int(given["first"]),
         count=int(given["count"]), shard=shard_of(given["shard"]), minutes=float(given["minutes"]), peers=chosen,
         peer_count=int(given["peer-count"]) if given["peer-count"] else sys.maxsize, seconds=float(given["seconds"]),
         compile_limit=float(given["compile-limit"]), peer_limit=float(given["peer-limit"]),

@@ -36,7 +36,7 @@ class Run:
         else:
             name, rates["flops"]["f32"] = f"cpu of {os.uname().nodename}", peers.product_rate(self.torch)
         options = self.options
-        return {"commit": options.commit, "seed": options.seed, "scale": options.scale, "device": name if self.is_card else "cpu",
+        return {"commit": options.commit, "like": options.like, "seed": options.seed, "scale": options.scale, "device": name if self.is_card else "cpu",
                 "machine": name, "threads": options.threads, "torch": self.torch.__version__,
                 "onnxruntime": None if self.is_card else exported.version(), "rates": rates,
                 "shard": options.shard, "date": time.strftime("%Y-%m-%d", time.gmtime())}
@@ -45,7 +45,7 @@ class Run:
         """Draws and compiles; what fails is told by the record."""
         row = {"index": index}
         try:
-            program = self.tools.draw(self.options.seed, index, self.options.scale)
+            program = self.tools.draw(self.options.like, self.options.seed, index, self.options.scale)
         except Failure as failure:
             return {**row, "family": "?", "variant": "?", "dtype": "?", "gradients": False, "sizes": [],
                     "failed": f"drawing: {failure}"}, None
@@ -83,7 +83,8 @@ class Run:
     def measure(self, row, program):
         values = peers.draw(self.torch, program, self.place)
         functions = peers.Peers(self.torch, program, values)
-        self.worker.ask(f"load {self.path(str(program['index']))}.zyxa")
+        given_up = [f" {i} {each['given_up_for']}" for i, each in enumerate(program["inputs"]) if each["given_up_for"] >= 0]
+        self.worker.ask(f"load {self.path(str(program['index']))}.zyxa" + "".join(given_up))
         self.write(values)
         self.worker.ask("run")
         results = self.read(program)
@@ -139,7 +140,8 @@ class Run:
 
     def indexes(self, done):
         number, count = self.options.shard
-        wanted = range(self.options.first, self.options.first + self.options.count)
+        count_of_all = self.options.count or (20 if self.options.like == "models" else len(self.tools.networks()))
+        wanted = range(self.options.first, self.options.first + count_of_all)
         return [index for index in wanted if index % count == number - 1 and index not in done]
 
     def run(self):

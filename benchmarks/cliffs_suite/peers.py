@@ -97,7 +97,11 @@ class Peers:
         torch._dynamo.reset()
         torch._dynamo.config.recompile_limit = 64
         faster = torch.compile(forward, dynamic=False)
-        program = functools.partial(self.names["program"], forward=faster) if self.program["gradients"] else faster
+        if self.program["gradients"]:
+            update = {"update": torch.compile(self.names["update"], dynamic=False)} if "update" in self.names else {}
+            program = functools.partial(self.names["program"], forward=faster, **update)
+        else:
+            program = faster
         function = self.bound(program, self.values)
         for _ in range(2):
             function()

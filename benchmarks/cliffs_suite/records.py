@@ -4,7 +4,9 @@ import json, math, os
 from . import rooflines
 
 # What shards that belong together have in common.
-SAME = ("commit", "seed", "scale", "device", "threads")
+SAME = ("commit", "like", "seed", "scale", "device", "threads")
+# Of records that are older than the key.
+BEFORE = {"like": "models"}
 
 
 class Mismatch(Exception):
@@ -31,8 +33,9 @@ def merge(records, any_commit=False):
     programs = {}
     for record in records:
         for key in SAME:
-            if record["head"].get(key) != head.get(key) and not (any_commit and key == "commit"):
-                raise Mismatch(f"{key} is {head.get(key)!r} in one record, and {record['head'].get(key)!r} in another")
+            one, other = (each.get(key, BEFORE.get(key)) for each in (head, record["head"]))
+            if one != other and not (any_commit and key == "commit"):
+                raise Mismatch(f"{key} is {one!r} in one record, and {other!r} in another")
         for program in record["programs"]:
             programs[program["index"]] = program
     head.pop("shard", None)

@@ -9,20 +9,10 @@ LAUNCH = 3e-6
 # Kernels of which a launch takes more are held to a bound each; the others of a program together.
 SMALL = 20e-6
 WITHIN = {"kernel": 5, "kernel_at_most": 15, "small": 3, "program": 15}
-ITEM_BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
-              "i64": 8, "u64": 8, "f64": 8}
 # Operations per second of dense products, by the name that a card begins with; f32 is computed without tensor cores.
 CARDS = {"NVIDIA H200": {"f32": 67e12, "f16": 989e12, "bf16": 989e12},
          "NVIDIA H100": {"f32": 67e12, "f16": 989e12, "bf16": 989e12},
          "NVIDIA A100": {"f32": 19.5e12, "f16": 312e12, "bf16": 312e12}}
-
-
-def elements(shape):
-    return math.prod(shape)
-
-
-def bytes_of(tensor):
-    return elements(tensor["shape"]) * ITEM_BYTES[tensor["dtype"]]
 
 
 def sort_passes(length):
@@ -31,8 +21,8 @@ def sort_passes(length):
 
 
 def program_bytes(program):
-    """Inputs as far as they have to be read, and outputs."""
-    return sum(each["bytes"] for each in program["inputs"]) + sum(map(bytes_of, program["outputs"]))
+    """Inputs as far as they have to be read, and outputs as far as they have to be written."""
+    return sum(each["bytes"] for side in ("inputs", "outputs") for each in program[side])
 
 
 def rate_of(rates, dtype):

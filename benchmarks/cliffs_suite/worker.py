@@ -24,12 +24,16 @@ class Tools:
     def command(self, name, *arguments):
         return [*self.prefix, os.path.join(self.folder, name), *arguments]
 
-    def draw(self, seed, index, scale):
-        done = subprocess.run(self.command("zyx-smith", "--like=models", "--print=json", f"--seed={seed}", f"--index={index}",
+    def draw(self, like, seed, index, scale):
+        done = subprocess.run(self.command("zyx-smith", f"--like={like}", "--print=json", f"--seed={seed}", f"--index={index}",
                                            f"--scale={scale}"), capture_output=True, text=True)
         if done.returncode:
             raise Failure(done.stderr.strip()[-300:] or f"zyx-smith ended with {done.returncode}")
         return json.loads(done.stdout)
+
+    def networks(self):
+        done = subprocess.run(self.command("zyx-smith", "--like=networks", "--families"), capture_output=True, text=True, check=True)
+        return done.stdout.split()
 
     def compile(self, text, path, target, limit, options=()):
         """Refuses what the compiler refuses, or takes longer for than `limit` seconds."""

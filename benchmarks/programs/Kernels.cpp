@@ -5,7 +5,9 @@
 // Runs artifacts and says what each kernel takes, for benchmarks/cliffs.py:
 //   zyx-bench-kernels DEVICE [THREADS]
 // Reads commands, one a line, and answers each with a line of JSON, which has a member "error" where it failed:
-//   load FILE            an artifact of zyx-compile; what was loaded before is released
+//   load FILE [INPUT OUTPUT ...]
+//                        an artifact of zyx-compile; what was loaded before is released. Inputs of these numbers are given up:
+//                        the outputs lie in their memory
 //   input INDEX FILE     the elements of an input, row-major
 //   run                  runs it
 //   output INDEX FILE    writes the elements of an output
@@ -87,7 +89,10 @@ public:
       words >> path;
       executor.reset();
       const std::vector<std::byte> bytes = check(readFile(path));
-      executor = check(runtime::Executor::create(device, check(artifact::Artifact::deserialize(bytes, path))));
+      donations.clear();
+      for (artifact::Donation each; words >> each.input >> each.output;)
+        donations.push_back(each);
+      executor = check(runtime::Executor::create(device, check(artifact::Artifact::deserialize(bytes, path)), donations));
       return "{\"kernels\":" + std::to_string(executor->artifact().kernels.size()) +
              ",\"arena\":" + std::to_string(executor->artifact().arenaSize) + "}";
     }
@@ -95,7 +100,15 @@ public:
       throw std::runtime_error("nothing is loaded");
     if (command == "input" && words >> number >> path) {
       const std::shared_ptr<const FileMapping> mapping = check(check(ReadOnlyFile::open(path)).map());
-      check(executor->setInput(number, mapping->bytes()));
+      const auto given = std::ranges::find(donations, number, &artifact::Donation::input);
+      if (given == donations.end()) {
+        check(executor->setInput(number, mapping->bytes()));
+        return "{}";
+      }
+      const std::shared_ptr<runtime::Buffer> buffer = check(runtime::Buffer::allocate(executor->pool(), mapping->bytes().size()));
+      check(buffer->write(mapping->bytes()));
+      check(executor->bindInput(number, buffer));
+      check(executor->bindOutput(given->output, buffer));
       return "{}";
     }
     if (command == "output" && words >> number >> path) {
@@ -162,6 +175,7 @@ private:
 
   const bool isHost;
   const std::shared_ptr<runtime::Device> device;
+  std::vector<artifact::Donation> donations;
   std::unique_ptr<runtime::Executor> executor;
 };
 

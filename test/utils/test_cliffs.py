@@ -23,7 +23,7 @@ RATES = {"copy": 1e12, "flops": {"f32": 1e13, "bf16": 1e14}}
 def program(**changes):
     return {"dtype": "bf16", "flops": 0.0, "sorted": 0, "trips": 1, "may_differ": 0,
             "inputs": [{"dtype": "bf16", "shape": [1000, 1000], "bytes": 2000000}],
-            "outputs": [{"dtype": "f32", "shape": [1000]}], **changes}
+            "outputs": [{"dtype": "f32", "shape": [1000], "bytes": 4000}], **changes}
 
 
 def kernel(**changes):
