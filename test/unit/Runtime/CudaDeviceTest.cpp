@@ -426,6 +426,59 @@ TEST_F(CudaDeviceTest, LaunchesCommandsAsGraphsThatAreChanged) {
   expectNothingLeft();
 }
 
+TEST_F(CudaDeviceTest, LaunchesLoopsOfFewTripsInGraphs) {
+  Artifact artifact = test::sampleForCuda();
+  auto &loop = std::get<Loop>(artifact.commands[3].action);
+  loop.count.reset();
+  loop.trips = 3;
+  // Around it another one of one trip, which does not say which.
+  artifact.commands.insert(artifact.commands.begin() + 3, {Loop{3, 1, {}, {}}, {2}});
+  artifact.commands[4].wait = {};
+  artifact.commands[6].wait = {5};
+  artifact.commands[8].wait = {7};
+  std::shared_ptr<Device> device = *createDevice("cuda");
+  std::unique_ptr<Executor> executor = *Executor::create(device, artifact);
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  for (int run = 0; run < 4; ++run) {
+    if (run == 3) {
+      // What the loop writes: a fill in two halves, and of each pass a kernel, a copy and a number.
+      auto other = *runtime::Buffer::allocate(device->pool(), 16);
+      ASSERT_TRUE(executor->bindOutput(1, other).isOk());
+    }
+    ASSERT_TRUE(executor->run().isOk());
+    EXPECT_TRUE(check(*executor).isOk()) << run;
+    // All before the copy that overlaps is one graph.
+    EXPECT_EQ(std::exchange(fake->graphLaunches, 0), run == 0 ? 0 : 1) << run;
+    EXPECT_EQ(fake->graphs, run == 0 ? 0 : 2) << run;
+    EXPECT_EQ(std::exchange(fake->graphUpdates, 0), run == 3 ? 2 + 3 * 3 : 0) << run;
+    EXPECT_EQ(std::exchange(fake->launches, 0), 5) << run;
+  }
+  executor.reset();
+  device.reset();
+  expectNothingLeft();
+}
+
+TEST_F(CudaDeviceTest, WalksLoopsOfManyTrips) {
+  Artifact artifact = test::sampleForCuda();
+  auto &loop = std::get<Loop>(artifact.commands[3].action);
+  loop.count.reset();
+  loop.trips = 5000;
+  std::shared_ptr<Device> device = *createDevice("cuda");
+  std::unique_ptr<Executor> executor = *Executor::create(device, artifact);
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(executor->run().isOk());
+    int64_t z[2];
+    ASSERT_TRUE(executor->readOutput(1, std::as_writable_bytes(std::span(z))).isOk());
+    EXPECT_EQ(z[0], 0x100000005 + 5000);
+    EXPECT_EQ(z[1], 4999);
+    // The first pass of the first run is handed over one by one, as is all in front of the loop then.
+    EXPECT_EQ(std::exchange(fake->graphLaunches, 0), run == 0 ? 4999 : 5001) << run;
+  }
+}
+
 TEST_F(CudaDeviceTest, GoesOnWithoutGraphs) {
   int failures = 0;
   for (int at = 1; at < 60; ++at) {

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -106,6 +107,8 @@ struct BoundMap {
 
 /// Fewer commands are handed over one by one.
 constexpr size_t fewestOfGraph = 2;
+/// A graph takes about a microsecond for each node when it is made. Loops that have more are walked.
+constexpr size_t mostNodes = 4096;
 /// How often a graph is made anew because buffers were bound for which it cannot be changed.
 constexpr int mostGraphs = 4;
 
@@ -119,15 +122,18 @@ struct Step : CommandStep {
   uint32_t sharedBytes = 0;
   const std::string *name = nullptr;
   bool isEmpty = false;
-  /// Of the graph that has it: one for most, none for what does nothing.
-  std::array<Node, 2> nodes = {};
+  // Copy: whether it writes some of what it reads, which no node does.
+  bool overlaps = false;
+  /// Of the graph that has it, in the order of the trips of loops around it: one for most, none for what does nothing.
+  std::vector<Node> nodes;
   /// Whether buffers were bound since it was put there.
   bool isStale = false;
 };
 
-/// Steps [from, to) among which there is no loop. From their second run on they are a graph.
+/// Steps [from, to), of whose loops the trips are known and few. From their second run on they are a graph, loops
+/// being as many commands as they make.
 struct Segment {
-  size_t from = 0, to = 0;
+  size_t from = 0, to = 0, numNodes = 0;
   std::optional<CudaGraph> graph;
   /// Whether any of them is.
   bool isStale = false;
@@ -146,6 +152,10 @@ public:
       artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, artifact.kernels[launch->kernel], functions[launch->kernel], scratch);
+      if (const auto *copy = std::get_if<artifact::Copy>(&command.action))
+        step.overlaps = copy->source.buffer == copy->destination.buffer &&
+                        std::max(copy->source.offset, copy->destination.offset) -
+                                std::min(copy->source.offset, copy->destination.offset) < copy->size;
       steps.push_back(step);
     }
     // Neither values nor maps move from here on.
@@ -165,6 +175,8 @@ public:
   ~CudaReplay() override {
     const PushedContext inside(*card);
     segments.clear();
+    if (numbers)
+      (void)card->api().deallocate(numbers, card->stream());
     for (Event event : {begin, end})
       if (event)
         (void)card->api().eventDestroy(event);
@@ -324,42 +336,72 @@ private:
 
   size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
 
-  /// Parts and bodies of loops begin with segments and end with them.
+  /// Of the steps [from, to): at most so many, or more than `mostNodes` where they are none of a graph's.
+  size_t numNodesOf(size_t from, size_t to) const {
+    size_t count = 0;
+    for (size_t i = from; i < to && count <= mostNodes; i = next(i))
+      count += numNodesOf(i);
+    return count;
+  }
+  size_t numNodesOf(size_t i) const {
+    const Step &step = steps[i];
+    if (step.kind != Step::Loop)
+      return step.overlaps ? mostNodes + 1 : step.kind == Step::Fill ? 2 : 1;
+    if (step.hasCount || step.trips > static_cast<int64_t>(mostNodes))
+      return mostNodes + 1;
+    const auto numBodies = static_cast<int64_t>(step.ends.size());
+    size_t count = 0;
+    for (int64_t body = 0; body < std::min(numBodies, step.trips) && count <= mostNodes; ++body) {
+      const auto [from, to] = artifact::bodyOf(step.ends, i, body);
+      const int64_t trips = (step.trips - body + numBodies - 1) / numBodies;
+      count += static_cast<size_t>(trips) * (step.hasIndex + numNodesOf(from, to));
+    }
+    return count;
+  }
+  bool isWalked(size_t i) const { return numNodesOf(i) > mostNodes; }
+
+  /// Parts, and bodies of loops that are walked, begin with segments and end with them.
   void makeSegments() {
     segmentOf.assign(steps.size(), none);
     std::vector<bool> isBorder(steps.size() + 1);
     for (size_t end : partEnds)
       isBorder[end] = true;
-    for (size_t i = 0; i < steps.size(); ++i)
-      if (steps[i].kind == Step::Loop)
-        isBorder[i] = isBorder[i + 1] = true;
-    for (const Step &step : steps)
-      for (size_t end : step.ends)
+    for (size_t i = 0; i < steps.size(); i = isWalked(i) ? i + 1 : next(i)) {
+      if (!isWalked(i))
+        continue;
+      isBorder[i] = isBorder[i + 1] = true;
+      for (size_t end : steps[i].ends)
         isBorder[end] = true;
+    }
     for (size_t i = 0, to; i < steps.size(); i = to) {
       to = i + 1;
-      if (steps[i].kind == Step::Loop)
+      if (isWalked(i))
         continue;
-      while (to < steps.size() && !isBorder[to])
-        ++to;
-      if (to - i < fewestOfGraph)
+      size_t numNodes = numNodesOf(i);
+      for (to = next(i); to < steps.size() && !isBorder[to] && numNodes + numNodesOf(to) <= mostNodes; to = next(to))
+        numNodes += numNodesOf(to);
+      if (numNodes < fewestOfGraph)
         continue;
-      for (size_t step = i; step < to; ++step)
+      for (size_t step = i; step < to; ++step) {
         segmentOf[step] = segments.size();
+        if (steps[step].kind == Step::Loop && steps[step].hasIndex)
+          numNumbers = std::max(numNumbers, steps[step].trips);
+      }
       Segment &segment = segments.emplace_back();
       segment.from = i;
       segment.to = to;
+      segment.numNodes = numNodes;
     }
   }
 
-  Status runSteps(size_t from, size_t to) {
+  Status runSteps(size_t from, size_t to, bool asGraphs = true) {
     for (size_t i = from; i < to;) {
-      if (times.empty() && segmentOf[i] != none) {
+      if (asGraphs && times.empty() && segmentOf[i] != none) {
         ZYX_RETURN_IF_ERROR(runSegment(segments[segmentOf[i]]));
         i = segments[segmentOf[i]].to;
         continue;
       }
-      ZYX_RETURN_IF_ERROR(steps[i].kind == Step::Loop ? runLoop(i) : runTimed(i));
+      ZYX_RETURN_IF_ERROR(steps[i].kind == Step::Loop ? runLoop(i, asGraphs) : runTimed(i));
       i = next(i);
     }
     return Status::ok();
@@ -369,7 +411,7 @@ private:
     // The first run loads the code of kernels, and is the only one of many programs.
     if (std::exchange(segment.hasRun, true) && segment.numGraphs <= mostGraphs) {
       // The driver takes many of its commands at once.
-      countBehindGate(1 + (segment.to - segment.from) / 8);
+      countBehindGate(1 + segment.numNodes / 8);
       Result<bool> launched = launchGraph(segment);
       if (launched ? *launched : launched.status().code() == ErrorCode::DeviceLost) {
         begun = true;
@@ -379,9 +421,7 @@ private:
       ZYX_DEBUG(Runtime, "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
       segment.graph.reset();
     }
-    for (size_t i = segment.from; i < segment.to; ++i)
-      ZYX_RETURN_IF_ERROR(runStep(steps[i]));
-    return Status::ok();
+    return runSteps(segment.from, segment.to, false);
   }
 
   /// False where the commands are none of a graph's.
@@ -389,7 +429,7 @@ private:
     for (size_t i = segment.from; i < segment.to && segment.graph && segment.isStale; ++i) {
       if (!steps[i].isStale)
         continue;
-      Result<bool> changed = putIntoGraph(*segment.graph, steps[i], true);
+      Result<bool> changed = updateGraph(*segment.graph, steps[i]);
       if (!changed && changed.status().code() == ErrorCode::DeviceLost)
         return changed.status();
       if (!changed || !*changed)
@@ -399,11 +439,11 @@ private:
       if (++segment.numGraphs > mostGraphs)
         return false;
       segment.graph.emplace(*card);
-      for (size_t i = segment.from; i < segment.to; ++i) {
-        ZYX_ASSIGN_OR_RETURN(const bool added, putIntoGraph(*segment.graph, steps[i], false));
-        if (!added)
-          return false;
-      }
+      for (size_t i = segment.from; i < segment.to; ++i)
+        steps[i].nodes.clear();
+      ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(*segment.graph, segment.from, segment.to));
+      if (!added)
+        return false;
       ZYX_RETURN_IF_ERROR(segment.graph->finish());
     }
     segment.isStale = false;
@@ -411,15 +451,55 @@ private:
     return true;
   }
 
-  /// Adds what the step does, or changes its nodes to it; false for what no node does.
-  Result<bool> putIntoGraph(CudaGraph &graph, Step &step, bool isThere) {
+  /// Adds what the steps [from, to) do; false where no node does that.
+  Result<bool> addToGraph(CudaGraph &graph, size_t from, size_t to) {
+    for (size_t i = from; i < to; i = next(i)) {
+      Step &step = steps[i];
+      auto add = [&](const auto &command) { return graph.add(command, step.nodes.emplace_back()); };
+      step.isStale = false;
+      if (step.kind != Step::Loop) {
+        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, add));
+        if (!added)
+          return false;
+        continue;
+      }
+      for (int64_t trip = 0; trip < step.trips; ++trip) {
+        if (step.hasIndex) {
+          ZYX_RETURN_IF_ERROR(makeNumbers());
+          ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, trip)));
+        }
+        const auto [first, last] = artifact::bodyOf(step.ends, i, trip);
+        ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(graph, first, last));
+        if (!added)
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// Changes all nodes of a step to what it does now; false where no node does that.
+  Result<bool> updateGraph(CudaGraph &graph, Step &step) {
     size_t count = 0;
-    auto put = [&](const auto &command) {
-      Node &node = step.nodes[count++];
-      return isThere ? graph.update(node, command) : graph.add(command, node);
-    };
-    if (step.isEmpty || (step.kind != Step::Launch && step.size == 0)) {
-    } else if (step.kind == Step::Launch) {
+    auto update = [&](const auto &command) { return graph.update(step.nodes[count++], command); };
+    while (count < step.nodes.size()) {
+      if (step.kind == Step::Loop) {
+        ZYX_RETURN_IF_ERROR(update(copyOfNumber(step, static_cast<int64_t>(count) % step.trips)));
+        continue;
+      }
+      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, update));
+      if (!updated)
+        return false;
+    }
+    step.isStale = false;
+    return true;
+  }
+
+  /// Calls with the node, or the nodes, of what a step other than a loop does; false where no node does that.
+  template <typename F>
+  Result<bool> describe(Step &step, F &&put) {
+    if (step.isEmpty || (step.kind != Step::Launch && step.size == 0))
+      return true;
+    if (step.kind == Step::Launch) {
       for (size_t i = 0; i < step.numMaps; ++i)
         ZYX_RETURN_IF_ERROR(update(maps[step.firstMap + i], *step.name));
       KernelNode kernel;
@@ -430,10 +510,7 @@ private:
       kernel.parameters = parameters.data() + step.parameter;
       ZYX_RETURN_IF_ERROR(put(kernel));
     } else if (step.kind == Step::Copy) {
-      CopyNode copy;
-      copy.from.address = values[step.slot];
-      copy.to.address = values[step.slot + 1];
-      copy.width = copy.from.pitch = copy.to.pitch = step.size;
+      const CopyNode copy = copyNode(values[step.slot + 1], values[step.slot], step.size);
       const bool isApart = copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
       if (!isApart)
         return false;
@@ -456,8 +533,35 @@ private:
       }
       ZYX_RETURN_IF_ERROR(put(fill));
     }
-    step.isStale = false;
     return true;
+  }
+
+  static CopyNode copyNode(Address to, Address from, uint64_t size) {
+    CopyNode copy;
+    copy.from.address = from;
+    copy.to.address = to;
+    copy.width = copy.from.pitch = copy.to.pitch = size;
+    return copy;
+  }
+  /// Of the number of a loop's trip to where its body reads it: one node, where a fill of 8 bytes would be two.
+  CopyNode copyOfNumber(const Step &loop, int64_t trip) const {
+    return copyNode(values[loop.slot + loop.hasCount], numbers + sizeof(trip) * static_cast<uint64_t>(trip), sizeof(trip));
+  }
+  Status makeNumbers() {
+    if (numbers)
+      return Status::ok();
+    hostNumbers.resize(static_cast<size_t>(numNumbers));
+    std::iota(hostNumbers.begin(), hostNumbers.end(), int64_t(0));
+    const Driver &api = card->api();
+    const uint64_t size = hostNumbers.size() * sizeof(hostNumbers[0]);
+    Address memory = 0;
+    ZYX_RETURN_IF_ERROR(card->check(api.allocate(&memory, size, card->memoryPool(), card->stream()), numbering));
+    Status status = card->check(api.copyIn(memory, hostNumbers.data(), size, card->stream()), numbering);
+    if (status.isOk())
+      numbers = memory;
+    else
+      (void)api.deallocate(memory, card->stream());
+    return status;
   }
 
   Status runTimed(size_t i) {
@@ -475,7 +579,7 @@ private:
     return Status::ok();
   }
 
-  Status runLoop(size_t at) {
+  Status runLoop(size_t at, bool asGraphs) {
     const Step &step = steps[at];
     int64_t trips = step.trips;
     if (step.hasCount) {
@@ -490,7 +594,7 @@ private:
       if (step.hasIndex)
         ZYX_RETURN_IF_ERROR(fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
       const auto [from, to] = artifact::bodyOf(step.ends, at, trip);
-      ZYX_RETURN_IF_ERROR(runSteps(from, to));
+      ZYX_RETURN_IF_ERROR(runSteps(from, to, asGraphs));
     }
     return Status::ok();
   }
@@ -605,10 +709,14 @@ private:
   static constexpr size_t none = SIZE_MAX;
   /// Which do not move.
   std::deque<Segment> segments;
-  /// Of each step; `none` of loops, and of those that are too few.
+  /// Of each step; `none` of loops that are walked, and of those that are too few.
   std::vector<size_t> segmentOf;
+  /// The numbers of trips from 0 on, on the card and where they are copied from, once a graph has a loop that counts them.
+  Address numbers = 0;
+  int64_t numNumbers = 0;
+  std::vector<int64_t> hostNumbers;
   SlotsOfBuffers uses;
-  static constexpr const char *measuring = "measure commands";
+  static constexpr const char *measuring = "measure commands", *numbering = "number the trips of a loop";
   /// Of the run whose commands are measured.
   std::span<uint64_t> times;
   Event begin = nullptr, end = nullptr;
