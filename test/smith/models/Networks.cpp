@@ -146,8 +146,9 @@ Tensor resnet50(Sketch &s, bool isTraining) {
   pool.stride = {2, 2};
   pool.padding = {1, 1};
   x = maxPool(x, {3, 3}, pool);
-  const int64_t depths[] = {s.isSmall() ? 2 : 3, s.isSmall() ? 1 : 4, s.isSmall() ? 1 : 6, s.isSmall() ? 1 : 3};
-  for (int64_t stage = 0; stage < 4; ++stage)
+  constexpr int64_t published[] = {3, 4, 6, 3}, few[] = {2, 1};
+  const std::span<const int64_t> depths = s.isSmall() ? std::span<const int64_t>(few) : std::span<const int64_t>(published);
+  for (size_t stage = 0; stage < depths.size(); ++stage)
     for (int64_t i = 0; i < depths[stage]; ++i) {
       const std::string name = "s" + std::to_string(stage) + "b" + std::to_string(i) + "_";
       const int64_t inner = first << stage, stride = stage && !i ? 2 : 1;
