@@ -10,6 +10,7 @@
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Kernel/IR/AxisNames.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -53,8 +54,10 @@ private:
   }
   ArrayAttr getNames(ArrayRef<unsigned> tileAxes) {
     SmallVector<StringRef> names;
-    for (unsigned axis : tileAxes)
+    for (unsigned axis : tileAxes) {
       names.push_back(axes.getAxis(axis).name);
+      named.insert(axis);
+    }
     return builder.getStrArrayAttr(names);
   }
   static Type getElement(Value value) { return toSignless(getElementTypeOrSelf(value.getType())); }
@@ -81,6 +84,8 @@ private:
   Ordered main;
   /// Ops whose tiles are computed in the main order.
   DenseSet<Operation *> used;
+  /// Axes that a load or an iota names.
+  llvm::SmallDenseSet<unsigned> named;
   uint64_t flops = 0;
 };
 
@@ -374,8 +379,11 @@ void Emitter::emitStore(Location loc, const Output &output, Value buffer) {
   Value view = createView(loc, buffer, axes.getTileMap(output.map, output.value, all),
                           getElement(output.value));
   SmallVector<Value> indices(all.size(), zero);
-  kernel::StoreOp::create(builder, loc, tile, view, indices, Value(),
-                          builder.getDenseBoolArrayAttr(SmallVector<bool>(all.size(), true)));
+  auto store = kernel::StoreOp::create(builder, loc, tile, view, indices, Value(),
+                                       builder.getDenseBoolArrayAttr(SmallVector<bool>(all.size(), true)));
+  // Nothing that is read varies along the others.
+  if (!llvm::all_of(all, [&](unsigned axis) { return named.contains(axis); }))
+    store->setAttr(kernel::axesAttrName, getNames(all));
 }
 
 ConvertedGroup Emitter::emit(StringRef name) {

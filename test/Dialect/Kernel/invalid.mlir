@@ -570,3 +570,14 @@ kernel.func @f(%x: !kernel.buffer<f32, global>) {
   kernel.prefetch %v[%i, %i] : !kernel.view<16xf32, global>
   kernel.return
 }
+
+// -----
+
+kernel.func @f(%x: !kernel.buffer<f32, global>) {
+  %i = arith.constant 0 : index
+  %t = arith.constant dense<0.0> : tensor<4x4xf32>
+  %v = kernel.view %x map <[<[4, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x4xf32, global>
+  // expected-error@+1 {{attribute 'kernel.axes' belongs on kernel.store of a tile, with a name for each dimension}}
+  kernel.store %t, %v[%i, %i] {kernel.axes = ["i"]} : tensor<4x4xf32>, !kernel.view<4x4xf32, global>
+  kernel.return
+}

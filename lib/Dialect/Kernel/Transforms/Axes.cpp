@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 
+#include "zyx/Dialect/Kernel/IR/AxisNames.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -87,6 +89,9 @@ LogicalResult Axes::visit(Operation *op) {
       note(load.getAxes(), load.getResult());
   } else if (auto iota = dyn_cast<IotaOp>(op)) {
     note(iota.getAxes(), iota.getResult());
+  } else if (auto store = dyn_cast<StoreOp>(op)) {
+    if (auto axes = store->getAttrOfType<ArrayAttr>(axesAttrName))
+      note(axes, store.getValue());
   } else if (auto gather = dyn_cast<GatherOp>(op)) {
     for (Value index : gather.getIndices())
       tieAll(gather.getResult(), index);
