@@ -73,6 +73,47 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
   return choices;
 }
 
+//===----------------------------------------------------------------------===//
+// By threads
+//===----------------------------------------------------------------------===//
+
+bool hasFewRows(const SharedChoice &choice) {
+  constexpr int64_t fewRows = 8;
+  return choice.attention.numRows() <= fewRows;
+}
+
+std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
+  constexpr int64_t mostRows = 64, fewestRows = 16, mostKeys = 64, fewestKeys = 16;
+  if (!target.isGpu())
+    return std::nullopt;
+  std::optional<SharedAttention> found = matchSharedAttention(func, axes);
+  if (!found)
+    return std::nullopt;
+  const int64_t all = found->numRows(), programs = found->numPrograms();
+  auto isWide = [](Value factor) { return getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth() > 16; };
+  auto toPower = [](int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(value))); };
+  int64_t rows = std::min(mostRows, toPower(all));
+  // Two for each multiprocessor, as long as rows share what they read.
+  while (rows > fewestRows && programs * llvm::divideCeil(all, rows) < 2 * target.cores)
+    rows /= 2;
+  int64_t keys = std::clamp(toPower(axes.extent(found->keys)), fewestKeys, mostKeys);
+  const int64_t threads = rows > fewestRows || isWide(found->k) || isWide(found->v) ? 256 : 128;
+  // Two workgroups of a multiprocessor work in turns.
+  for (int64_t share : {2, 1})
+    for (int64_t most = rows; most >= 1; most /= 2)
+      for (int64_t columns = keys; columns >= fewestKeys; columns /= 2) {
+        const int64_t own = std::max(most, threads / columns);
+        if (own > mostRows || (share == 2 && most < std::min(rows, fewestRows)))
+          continue;
+        auto shape = SharedAttentionShape::of(*found, axes, own, columns, threads);
+        if (!shape || shape->bytes > target.sharedBytes / share)
+          continue;
+        if (ScheduleAttr schedule = sharedSchedule(*found, axes, {own, columns}, threads, func.getContext()))
+          return SharedChoice{schedule, threads, *shape, *found};
+      }
+  return std::nullopt;
+}
+
 /// Registers that a thread of two groups has, and those that it needs for addresses and what it computes with.
 static constexpr int64_t mostRegisters = 240, otherRegisters = 16;
 

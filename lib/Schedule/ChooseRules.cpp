@@ -122,6 +122,12 @@ public:
     });
     if (stores.empty())
       return {takeSteps()};
+    const std::optional<zyx::schedule::SharedChoice> shared = zyx::schedule::chooseSharedAttention(func, axes, target);
+    auto takeShared = [&] {
+      return SmallVector<Choice>{{shared->schedule, shared->threads, 0}};
+    };
+    if (shared && zyx::schedule::hasFewRows(*shared))
+      return takeShared();
     if (target.hasTensorCores()) {
       SmallVector<Choice> choices;
       for (const zyx::schedule::TensorChoice &tensor : zyx::schedule::chooseTensorSteps(func, axes, target, most))
@@ -129,6 +135,8 @@ public:
       if (!choices.empty())
         return choices;
     }
+    if (shared)
+      return takeShared();
     if (chooseAttention())
       return {takeSteps()};
     steps.clear();

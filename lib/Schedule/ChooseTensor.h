@@ -6,6 +6,7 @@
 #define ZYX_SCHEDULE_CHOOSETENSOR_H
 
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/SharedAttention.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
@@ -25,6 +26,19 @@ llvm::SmallVector<TensorChoice> chooseTensorSteps(kernel::FuncOp func, const ker
 /// Those of a kernel that may be an attention: tiles of queries and keys, and heads at a time.
 llvm::SmallVector<TensorChoice> chooseAttentionSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                      const target::TargetInfo &target, unsigned most);
+
+/// An attention that the threads of workgroups share: its schedule and their number, with rows and keys that fit.
+struct SharedChoice {
+  kernel::ScheduleAttr schedule;
+  int64_t threads = 0;
+  kernel::SharedAttentionShape shape;
+  kernel::SharedAttention attention;
+};
+/// None where the kernel is none, or the target has no workgroups.
+std::optional<SharedChoice> chooseSharedAttention(kernel::FuncOp func, const kernel::Axes &axes,
+                                                  const target::TargetInfo &target);
+/// Whether rows that share keys are so few that tensor cores would multiply for others that do not exist.
+bool hasFewRows(const SharedChoice &choice);
 
 /// Those of a kernel that may be a chain of products, as gradients of an attention are.
 llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,

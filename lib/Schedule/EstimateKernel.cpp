@@ -7,6 +7,7 @@
 #include "zyx/Schedule/Estimate.h"
 
 #include "ChooseRules.h"
+#include "ChooseTensor.h"
 #include "LayOutFactors.h"
 #include "Overlap.h"
 
@@ -40,6 +41,9 @@ constexpr double mostThreads = 2048, readingThreads = 256;
 /// What one core of a processor reads from its caches in a cycle; products of f32 that it sums up with vectors outside of
 /// blocked dots, of what it could.
 constexpr double cachedBytes = 16, plainDotRate = 0.4;
+/// Of an attention that threads share: what they reach of their lanes' products out of shared memory, and cycles of a block's
+/// barriers and of what waits between them.
+constexpr double sharedRate = 0.4, blockCycles = 1500;
 /// Elements that are gathered one by one take so many cycles; rows that are only copied are read as vectors.
 constexpr double gatherCycles = 12;
 /// What is summed up inside of another walk has no vectors, but several elements at a time.
@@ -101,6 +105,7 @@ private:
   Axis findWalked();
   double onCard(const Work &work) const;
   double onTensorCores(const Work &work) const;
+  double onSharedKeys(const zyx::schedule::SharedChoice &shared, double bytes);
   double onProcessor(const Work &work) const;
   double secondsOf(double cycles) const { return cycles / (static_cast<double>(target.megahertz) * 1e6); }
 
@@ -287,6 +292,49 @@ double Estimator::onTensorCores(const Work &work) const {
   return overlapped(overlapped(multiply, lanes), memory) + static_cast<double>(target.tileCycles);
 }
 
+/// Workgroups that walk blocks of keys: what their threads multiply, scores one by one, and what each reads again.
+double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double bytes) {
+  const SharedAttention &attention = shared.attention;
+  const SharedAttentionShape &shape = shared.shape;
+  const auto cores = static_cast<double>(target.cores);
+  auto has = [&](Value tile, Axis axis) { return axes.extent(axis) > 1 && axes.contains(tile, axis); };
+  // Heads that share keys are an axis of both.
+  auto isOfKeys = [&](Value tile) {
+    return llvm::none_of(attention.rows, [&](const SharedAttention::Part &row) {
+      return row.extent == axes.extent(row.axis) && has(tile, row.axis);
+    });
+  };
+  double perScore = 0, perElement = 0;
+  func.walk([&](Operation *op) {
+    if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
+      return;
+    Value tile = op->getResult(0);
+    const bool isWide = has(tile, attention.features) || has(tile, attention.columns);
+    if (has(tile, attention.keys) && !isWide)
+      perScore += costOf(op);
+    else if (has(tile, attention.keys) && isOfKeys(tile))
+      perElement += isa<LoadOp>(op) ? 0 : costOf(op);
+  });
+  const int64_t blocks = llvm::divideCeil(axes.extent(attention.keys), shape.keys);
+  const double groups = static_cast<double>(attention.numPrograms()) *
+                        static_cast<double>(llvm::divideCeil(attention.numRows(), shape.rows));
+  const auto keys = static_cast<double>(blocks * shape.keys), wide = static_cast<double>(shape.depth + shape.width);
+  // Of one workgroup: products, with what they read of shared memory, scores, and what is made of keys and values.
+  const double products = keys * static_cast<double>(shape.rows) * wide;
+  const double each = products / (cardLanes * sharedRate) + keys * static_cast<double>(shape.rows) * (perScore + 12) / cardLanes +
+                      keys * wide * (perElement + 4) / cardLanes;
+  const double resident = std::clamp<double>(static_cast<double>(target.sharedBytes) / static_cast<double>(shape.bytes), 1,
+                                             1024 / static_cast<double>(shape.threads));
+  const double alone = static_cast<double>(blocks) * blockCycles;
+  const double waves = std::ceil(groups / (cores * std::floor(resident)));
+  const double compute = std::max(std::ceil(groups / cores) * each, waves * (each + alone));
+  const double moved = groups * keys * (static_cast<double>(shape.depth * bytesOf(attention.k) + shape.width * bytesOf(attention.v)));
+  const double read = moved / (cores * static_cast<double>(target.bytesPerCycle));
+  const double share = std::min(1.0, groups * static_cast<double>(shape.threads) / (cores * readingThreads));
+  const double memory = bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
+  return overlapped(compute, std::max(read, memory));
+}
+
 double Estimator::onCard(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
   const double threads = programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
@@ -380,7 +428,13 @@ Estimate Estimator::run() {
   });
   for (auto [buffer, bytes] : buffers)
     work.bytes += bytes;
-  const double cycles = tensor ? onTensorCores(work) : target.isGpu() ? onCard(work) : onProcessor(work);
+  std::optional<zyx::schedule::SharedChoice> shared;
+  if (isOnline && choice.threads > 0)
+    shared = zyx::schedule::chooseSharedAttention(func, axes, target);
+  const double cycles = shared           ? onSharedKeys(*shared, work.bytes)
+                        : tensor         ? onTensorCores(work)
+                        : target.isGpu() ? onCard(work)
+                                         : onProcessor(work);
   const auto cores = static_cast<double>(target.cores);
   const bool isNarrow = llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.fewDigits; });
   const double rate = !target.isGpu()                                      ? static_cast<double>(2 * target.lanes(4))

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "PrepareOps.h"
 
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 
@@ -330,9 +331,38 @@ static bool hasRows(ReduceOp op) {
   return op.getDims().size() > 1 && rows >= fewestRows && rows <= mostRows;
 }
 
+/// The reductions of attentions that workgroups walk in one pass, of which there are enough for the machine: with parts
+/// of their own they would be none.
+static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t threads) {
+  constexpr int64_t threadsPerProgram = 4096;
+  llvm::DenseSet<Operation *> whole;
+  if (threads == 0)
+    return whole;
+  for (auto output : block.getOps<ReduceOp>()) {
+    auto found = matchAttention(output);
+    if (!found || !cast<RankedTensorType>(found->exp.getType()).getElementType().isF32())
+      continue;
+    auto product = output.getX().getDefiningOp<BinaryOp>();
+    Value weights = found->weights.front()->get(), values = product.getA() == weights ? product.getB() : product.getA();
+    auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+    // Of each of its programs values are keys times columns; heads that share them are one.
+    const int64_t rows = numElements(found->max.getResult()), keys = numElements(found->max.getX()) / std::max<int64_t>(rows, 1);
+    const int64_t columns = numElements(output.getResult()) / std::max<int64_t>(rows, 1);
+    if (columns < 2 || keys < 2 || numElements(getViewSource(values)) / (keys * columns) < threads / threadsPerProgram)
+      continue;
+    for (Operation *op : {found->scores.getOperation(), found->max.getOperation(), output.getOperation()})
+      whole.insert(op);
+    for (auto sum : block.getOps<ReduceOp>())
+      if (isSumOf(sum, found->exp))
+        whole.insert(sum);
+  }
+  return whole;
+}
+
 void zyx::search::partReductions(Block &block, int64_t threads) {
+  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (!isLong(op, threads))
+    if (!isLong(op, threads) || whole.contains(op))
       continue;
     if (isRounded(op))
       op = widen(op);

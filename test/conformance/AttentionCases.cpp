@@ -249,6 +249,78 @@ static void addTensorCores(std::vector<Case> &cases) {
                    }});
 }
 
+/// One query and few of them, with a cache of keys and values that heads share and that grows: what workgroups of a card walk
+/// in blocks of 64 keys.
+struct Decode {
+  DType dtype = DType::F32;
+  int64_t batch = 2, groups = 2, share = 1, queries = 1, room = 300, width = 64;
+};
+enum class Cache { Read, Concat, Placed, Masked };
+
+/// Keys or values of each head, as modules repeat them: in a dimension of all heads.
+static NodeId ofAllHeads(Builder &b, const Decode &d, NodeId x) {
+  const Shape shape = b.type(x).shape;
+  const NodeId one = b.reshape(x, {d.batch, d.groups, 1, shape[2], d.width});
+  return b.reshape(b.expand(one, {d.batch, d.groups, d.share, shape[2], d.width}), {d.batch, d.groups * d.share, shape[2], d.width});
+}
+
+static std::vector<NodeId> decode(Builder &b, const Decode &d, Cache cache) {
+  const Shape stored = {d.batch, d.groups, d.room, d.width}, added = {d.batch, d.groups, d.queries, d.width};
+  const NodeId q = b.x(d.dtype, {d.batch, d.groups * d.share, d.queries, d.width});
+  NodeId k = b.x(d.dtype, stored), v = b.x(d.dtype, stored);
+  std::vector<NodeId> caches;
+  if (cache == Cache::Concat) {
+    k = b.concat({k, b.x(d.dtype, added)}, 2);
+    v = b.concat({v, b.x(d.dtype, added)}, 2);
+    caches = {k, v};
+  }
+  const Shape scores = {d.batch, d.groups * d.share, d.queries, b.type(k).shape[2]};
+  NodeId seen = b.iota({DType::I64, scores}, 3), last = b.input(makeTensor(DType::I64, {1}, {static_cast<double>(d.room * 2 / 3)}));
+  last = b.reshape(last, {1, 1, 1, 1});
+  if (cache == Cache::Placed) {
+    const NodeId place = b.expand(last, stored), at = b.iota({DType::I64, stored}, 2);
+    auto put = [&](NodeId all) {
+      return b.select(b.binary(BinaryKind::Eq, at, place), b.expand(b.x(d.dtype, added), stored), all);
+    };
+    k = put(k), v = put(v);
+    caches = {k, v};
+  }
+  const DType wide = accumulatorType(d.dtype);
+  NodeId x = b.matmul(b.cast(q, wide), swapLast(b, b.cast(ofAllHeads(b, d, k), wide)), wide);
+  x = b.mul(x, b.like(x, 0.25));
+  if (cache == Cache::Placed || cache == Cache::Masked) {
+    const NodeId end = b.add(b.expand(last, scores), b.iota({DType::I64, scores}, 2));
+    x = b.select(b.binary(BinaryKind::Le, seen, end), x, b.like(x, -inf));
+  }
+  const int64_t keys = scores.back();
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(x, b.back(b.reduce(ReduceKind::Max, x, {3}), 3, keys)));
+  const NodeId weights = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {3}), 3, keys));
+  const NodeId y = b.matmul(weights, b.cast(ofAllHeads(b, d, v), wide), wide);
+  std::vector<NodeId> results{b.cast(y, d.dtype)};
+  results.insert(results.end(), caches.begin(), caches.end());
+  return results;
+}
+
+static void addDecode(std::vector<Case> &cases) {
+  auto addOne = [&](const std::string &name, const Decode &d, Cache cache) {
+    cases.push_back({"attention.decode." + name + "." + std::string(toString(d.dtype)),
+                     [=](Builder &b) { return decode(b, d, cache); }});
+  };
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+    addOne("read", {.dtype = dtype, .room = 449}, Cache::Read);
+    addOne("read.grouped", {.dtype = dtype, .share = 4, .room = 257}, Cache::Read);
+    addOne("read.seven-heads", {.dtype = dtype, .share = 7, .width = 80}, Cache::Read);
+    addOne("read.wide", {.dtype = dtype, .batch = 1, .share = 2, .room = 130, .width = 256}, Cache::Read);
+    addOne("read.odd-width", {.dtype = dtype, .batch = 1, .share = 2, .room = 65, .width = 50}, Cache::Read);
+    addOne("read.few-keys", {.dtype = dtype, .room = 7, .width = 16}, Cache::Read);
+    addOne("masked", {.dtype = dtype, .share = 2, .queries = 3, .width = 96}, Cache::Masked);
+    addOne("masked.many-rows", {.dtype = dtype, .batch = 1, .share = 8, .queries = 16, .room = 140, .width = 128}, Cache::Masked);
+    addOne("concat", {.dtype = dtype, .room = 128}, Cache::Concat);
+    addOne("concat.grouped", {.dtype = dtype, .share = 8, .room = 192, .width = 128}, Cache::Concat);
+    addOne("placed", {.dtype = dtype, .share = 4, .room = 200}, Cache::Placed);
+  }
+}
+
 /// Nodes of the gradients of y with respect to some nodes, for random gradients of y.
 static std::vector<NodeId> differentiate(Builder &b, NodeId y, const std::vector<NodeId> &sources) {
   const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
@@ -439,6 +511,7 @@ void addAttentionCases(std::vector<Case> &cases) {
   addSpellings(cases);
   addSizes(cases);
   addTensorCores(cases);
+  addDecode(cases);
   addGradients(cases);
   addHurting(cases);
 }

@@ -8,6 +8,7 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Kernel/Transforms/SharedAttention.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -39,6 +40,9 @@ public:
     if (!schedule || tensorStepOf(func))
       return success();
     unshareConstants(func);
+    // So is an attention that threads share (LowerAttention.cpp).
+    if (FailureOr<Axes> axes = Axes::compute(func); succeeded(axes) && sharedStepOf(func, *axes))
+      return success();
     for (Attribute step : schedule.getSteps()) {
       LogicalResult applied =
           llvm::TypeSwitch<Attribute, LogicalResult>(step)

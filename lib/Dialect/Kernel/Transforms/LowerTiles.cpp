@@ -7,6 +7,7 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Dialect/Kernel/Transforms/SharedAttention.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -81,9 +82,23 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     });
   }
 
+  /// Schedules are applied before, but for those of an attention that threads share.
+  LogicalResult lowerShared(FuncOp func) {
+    unshareConstants(func);
+    FailureOr<Axes> axes = Axes::compute(func);
+    if (failed(axes))
+      return failure();
+    if (!sharedStepOf(func, *axes))
+      return func.emitOpError("has a schedule that was not applied");
+    if (failed(checkBuffers(func)))
+      return failure();
+    markNonpositive(func);
+    return lowerSharedAttention(func, *axes);
+  }
+
   LogicalResult lower(FuncOp func) {
     if (func.getSchedule())
-      return func.emitOpError("has a schedule that was not applied");
+      return lowerShared(func);
     if (isMachineForm(func) || isLowered(func))
       return success();
     if (failed(checkBuffers(func)))
