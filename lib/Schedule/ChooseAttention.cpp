@@ -83,7 +83,7 @@ bool hasFewRows(const SharedChoice &choice) {
 }
 
 std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
-  constexpr int64_t mostRows = 64, fewestRows = 16, mostKeys = 64, fewestKeys = 16;
+  constexpr int64_t mostRows = 64, fewestRows = 16, mostKeys = 64, fewestKeys = 16, mostGathered = 1 << 14;
   if (!target.isGpu())
     return std::nullopt;
   std::optional<SharedAttention> found = matchSharedAttention(func, axes);
@@ -105,11 +105,17 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
         const int64_t own = std::max(most, threads / columns);
         if (own > mostRows || (share == 2 && most < std::min(rows, fewestRows)))
           continue;
-        auto shape = SharedAttentionShape::of(*found, axes, own, columns, threads);
+        // Few programs have clusters of workgroups, each with two blocks of keys and more.
+        const int64_t groups = programs * llvm::divideCeil(all, own), blocks = llvm::divideCeil(axes.extent(found->keys), columns);
+        int64_t cluster = 1;
+        while (2 * cluster <= target.clusterSize && 2 * cluster * groups <= 2 * target.cores && 4 * cluster <= blocks &&
+               2 * cluster * own * axes.extent(found->columns) <= mostGathered)
+          cluster *= 2;
+        auto shape = SharedAttentionShape::of(*found, axes, own, columns, threads, cluster);
         if (!shape || shape->bytes > target.sharedBytes / share)
           continue;
         if (ScheduleAttr schedule = sharedSchedule(*found, axes, {own, columns}, threads, func.getContext()))
-          return SharedChoice{schedule, threads, *shape, *found};
+          return SharedChoice{schedule, threads, cluster > 1 ? cluster : 0, *shape, *found};
       }
   return std::nullopt;
 }

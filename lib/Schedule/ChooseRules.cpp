@@ -124,7 +124,7 @@ public:
       return {takeSteps()};
     const std::optional<zyx::schedule::SharedChoice> shared = zyx::schedule::chooseSharedAttention(func, axes, target);
     auto takeShared = [&] {
-      return SmallVector<Choice>{{shared->schedule, shared->threads, 0}};
+      return SmallVector<Choice>{{shared->schedule, shared->threads, shared->cluster}};
     };
     if (shared && zyx::schedule::hasFewRows(*shared))
       return takeShared();

@@ -30,7 +30,7 @@ llvm::SmallVector<TensorChoice> chooseAttentionSteps(kernel::FuncOp func, const 
 /// An attention that the threads of workgroups share: its schedule and their number, with rows and keys that fit.
 struct SharedChoice {
   kernel::ScheduleAttr schedule;
-  int64_t threads = 0;
+  int64_t threads = 0, cluster = 0;
   kernel::SharedAttentionShape shape;
   kernel::SharedAttention attention;
 };

@@ -315,8 +315,8 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
     else if (has(tile, attention.keys) && isOfKeys(tile))
       perElement += isa<LoadOp>(op) ? 0 : costOf(op);
   });
-  const int64_t blocks = llvm::divideCeil(axes.extent(attention.keys), shape.keys);
-  const double groups = static_cast<double>(attention.numPrograms()) *
+  const int64_t blocks = llvm::divideCeil(llvm::divideCeil(axes.extent(attention.keys), shape.keys), shape.cluster);
+  const double groups = static_cast<double>(attention.numPrograms() * shape.cluster) *
                         static_cast<double>(llvm::divideCeil(attention.numRows(), shape.rows));
   const auto keys = static_cast<double>(blocks * shape.keys), wide = static_cast<double>(shape.depth + shape.width);
   // Of one workgroup: products, with what they read of shared memory, scores, and what is made of keys and values.

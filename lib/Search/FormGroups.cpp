@@ -329,7 +329,9 @@ private:
       zyx::search::mergeReductions(block);
       if (threads != 0 && join)
         zyx::search::partRows(block, threads);
-      zyx::search::partReductions(block, threads);
+      // Cards whose tensor cores take whole tiles have clusters of workgroups.
+      constexpr int64_t workgroups = 8;
+      zyx::search::partReductions(block, threads, tensor != 0 ? workgroups : 1);
       zyx::search::normalizeViews(block);
       if (tensor != 0 && join)
         recomputed = zyx::search::recomputeWeights(block, tensor);

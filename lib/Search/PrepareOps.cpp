@@ -333,8 +333,8 @@ static bool hasRows(ReduceOp op) {
 
 /// The reductions of attentions that workgroups walk in one pass, of which there are enough for the machine: with parts
 /// of their own they would be none.
-static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t threads) {
-  constexpr int64_t threadsPerProgram = 4096;
+static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t threads, int64_t cluster) {
+  constexpr int64_t threadsPerProgram = 4096, keysOfFew = 8192;
   llvm::DenseSet<Operation *> whole;
   if (threads == 0)
     return whole;
@@ -348,7 +348,11 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t thr
     // Of each of its programs values are keys times columns; heads that share them are one.
     const int64_t rows = numElements(found->max.getResult()), keys = numElements(found->max.getX()) / std::max<int64_t>(rows, 1);
     const int64_t columns = numElements(output.getResult()) / std::max<int64_t>(rows, 1);
-    if (columns < 2 || keys < 2 || numElements(getViewSource(values)) / (keys * columns) < threads / threadsPerProgram)
+    if (columns < 2 || keys < 2)
+      continue;
+    // So few keys take no longer, however few workgroups a cluster has.
+    const int64_t programs = numElements(getViewSource(values)) / (keys * columns);
+    if (programs * cluster < threads / threadsPerProgram && (cluster == 1 || keys > keysOfFew))
       continue;
     for (Operation *op : {found->scores.getOperation(), found->max.getOperation(), output.getOperation()})
       whole.insert(op);
@@ -359,8 +363,8 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t thr
   return whole;
 }
 
-void zyx::search::partReductions(Block &block, int64_t threads) {
-  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads);
+void zyx::search::partReductions(Block &block, int64_t threads, int64_t cluster) {
+  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads, cluster);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     if (!isLong(op, threads) || whole.contains(op))
       continue;

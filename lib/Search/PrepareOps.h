@@ -26,8 +26,9 @@ void expandRandomBits(mlir::Block &block);
 /// normal form of views; the second one splits, behind it.
 ///
 /// Of a machine that wants many `threads` (0 for none), each of which computes some neighbouring results or, along rows,
-/// a part of one, results are few where they are fewer than these.
-void partReductions(mlir::Block &block, int64_t threads);
+/// a part of one, results are few where they are fewer than these. Sums of an attention stay as they are that has enough
+/// programs, with so many workgroups in a cluster for each.
+void partReductions(mlir::Block &block, int64_t threads, int64_t cluster);
 void splitReductions(mlir::Block &block, int64_t threads);
 
 /// Gives rows a dimension of parts where a kernel may sum up both along them and along columns: in what sums of columns are

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=schedule' | FileCheck %s
-// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_80 stop-after=schedule' | FileCheck %s
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=schedule' | FileCheck %s --check-prefixes=CHECK,HOPPER
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_80 stop-after=schedule' | FileCheck %s --check-prefixes=CHECK,AMPERE
 // RUN: zyx-opt %s --split-input-file --zyx-compile='target=cpu stop-after=schedule' | FileCheck %s --check-prefix=HOST
 // RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=lowered' | FileCheck %s --check-prefix=LOWERED
 
@@ -185,9 +185,15 @@ func.func @many(%q: tensor<16x12x577x64xf32> {graph.name = "q"}, %keys: tensor<1
 
 // -----
 
-// Of few programs each would be alone on its multiprocessor: each sum falls into parts.
+// Of few programs each is a cluster's, whose workgroups have some keys each, and the first one adds up what all have. Where there
+// are no clusters each sum falls into parts.
 // CHECK-LABEL: plan.func @
-// CHECK-NOT: online_step
+// HOPPER: kernel.func @{{.*}}cluster = 8{{.*}}online_step<"k0", 64>]>, threads = 128
+// HOPPER-NOT: kernel.func
+// AMPERE-NOT: online_step
+// LOWERED: kernel.func @few
+// LOWERED: kernel.barrier cluster
+// LOWERED: kernel.barrier cluster
 func.func @few(%q: tensor<1x8x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x8x4096x128xbf16> {graph.name = "keys"}, %values: tensor<1x8x4096x128xbf16> {graph.name = "values"}, %mask: tensor<1x1x1x4096xi1> {graph.name = "mask"}) -> (tensor<1x8x1x128xbf16> {graph.name = "y"}) {
   %v1 = graph.cast %q : tensor<1x8x1x128xbf16> -> tensor<1x8x1x128xf32>
   %v2 = graph.cast %keys : tensor<1x8x4096x128xbf16> -> tensor<1x8x4096x128xf32>

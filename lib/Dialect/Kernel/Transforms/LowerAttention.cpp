@@ -5,7 +5,7 @@
 // An attention by workgroups whose threads share blocks of keys and values. A block passes through five steps, with barriers
 // between: it is written to shared memory; each thread has a tile of scores, over a part of the features; whoever has a
 // score adds up its parts and masks it; rows are compared, and weights taken; each thread adds to its part of the results.
-// All loops have the same trips for all threads, and what follows their number is chosen by selects or is a store alone.
+// Loops with barriers have the same trips for all threads, and what follows their number is chosen by selects or is a store alone.
 //===----------------------------------------------------------------------===//
 #include "Lanes.h"
 #include "TileEvaluator.h"
@@ -112,7 +112,12 @@ private:
   Values scoreParts();
   LogicalResult weigh(Value firstKey, Values &carried);
   void addValues(Values &carried, unsigned first);
+  void keepOwn(ValueRange carried);
+  Values sumsOf(Value row);
+  void forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body);
+  LogicalResult storeRow(Value row, Value max, ValueRange sums, Value column, Value result);
   LogicalResult finish(ValueRange carried);
+  LogicalResult finishTogether(ValueRange carried);
   FailureOr<Values> block(Value firstKey, ValueRange carried);
 
   FuncOp func;
@@ -130,6 +135,8 @@ private:
   int64_t numRows = 1, numKeys = 1;
   Staging keys, values;
   Value queries, parts, weights, shrinks, maxima, partSums, totals, outputs;
+  /// Of a cluster: this workgroup's number, and what the first one gets of all.
+  Value rank, allNumbers, allOutputs;
   /// Who compares: its row, its place among those of the row, and how many these are.
   Value comparedRow, comparedPlace;
   int64_t perRow = 1, each = 1;
@@ -458,101 +465,182 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
 // Results
 //===----------------------------------------------------------------------===//
 
-LogicalResult AttentionLowering::finish(ValueRange carried) {
-  const size_t numSums = attention.sums.size();
+/// A thread's parts of sums and maxima, and of results where several threads have them, become the workgroup's.
+void AttentionLowering::keepOwn(ValueRange carried) {
   const int64_t vectors = shape.width / shape.valueLanes, items = shape.rows / shape.outRows * vectors;
-  const int64_t lanes = shape.valueLanes;
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, comparedPlace, index(0));
   when(isFirst, [&] { write(carried[0], maxima, comparedRow); });
-  for (size_t s = 0; s < numSums; ++s)
+  for (size_t s = 0; s < attention.sums.size(); ++s)
     write(carried[1 + s], partSums, {index(static_cast<int64_t>(s)), comparedRow, comparedPlace});
-  Value slice = shape.outSlices > 1 ? over(thread, items) : index(0);
-  if (shape.outSlices > 1) {
-    Value item = rest(thread, items), row = times(over(item, vectors), shape.outRows), column = times(rest(item, vectors), lanes);
-    Value exists = items * shape.outSlices < shape.threads ? isBelow(slice, shape.outSlices) : Value();
-    when(exists, [&] {
-      for (int64_t r = 0; r < shape.outRows; ++r)
-        write(carried[1 + numSums + static_cast<size_t>(r)], outputs, {slice, add(row, r), column});
-    });
-  }
-  meet();
-  Value none = number(-std::numeric_limits<double>::infinity());
-  Value nothing = number(std::numeric_limits<double>::quiet_NaN());
-  // A thread for each row adds up what those have that compared it.
-  Value isRow = shape.rows < shape.threads ? isBelow(thread, shape.rows) : Value();
-  auto isEmpty = [&](Value max) {
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, none).getResult();
-  };
-  auto know = [&](Point &point, Value row) {
-    Value max = read(maxima, row);
-    point.memo[attention.max.getResult()] = narrow(max, elementOf(attention.max.getResult()));
-    for (auto [s, sum] : llvm::enumerate(attention.sums)) {
-      ReduceOp reduce = sum;
-      point.memo[reduce.getResult()] = read(totals, {index(static_cast<int64_t>(s)), row});
-    }
-    return max;
-  };
-  LogicalResult written = success();
-  when(isRow, [&] {
-    Value max = read(maxima, thread);
-    for (size_t s = 0; s < numSums; ++s) {
-      Value at = index(static_cast<int64_t>(s));
-      Value total = loop(index(0), index(perRow), index(1), number(0), [&](Value place, ValueRange before) -> Values {
-        return {arith::AddFOp::create(b, loc, before[0], read(partSums, {at, thread, place}))};
-      })[0];
-      // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
-      write(choose(isEmpty(max), nothing, total), totals, {at, thread});
-    }
+  if (shape.outSlices == 1)
+    return meet();
+  Value slice = over(thread, items), item = rest(thread, items), row = times(over(item, vectors), shape.outRows),
+        column = times(rest(item, vectors), shape.valueLanes);
+  Value exists = items * shape.outSlices < shape.threads ? isBelow(slice, shape.outSlices) : Value();
+  when(exists, [&] {
+    for (int64_t r = 0; r < shape.outRows; ++r)
+      write(carried[1 + attention.sums.size() + static_cast<size_t>(r)], outputs, {slice, add(row, r), column});
   });
   meet();
-  Value rowOfThread = add(firstRow, thread);
-  const bool rowsEnd = numRows % shape.rows != 0;
-  if (!attention.ofRows.empty())
-    when(both(isRow, rowsEnd ? isBelow(rowOfThread, numRows) : Value()), [&] {
-      Point point = program;
-      setRow(point, rowOfThread);
-      know(point, thread);
-      for (StoreOp store : attention.ofRows) {
-        FailureOr<Value> value = evaluator.evaluate(store.getValue(), point);
-        if (failed(value) || failed(evaluator.store(store, *value, point)))
-          written = failure();
-      }
-    });
+}
+
+/// Sums of a row, from the parts of those that compared it.
+AttentionLowering::Values AttentionLowering::sumsOf(Value row) {
+  Values sums;
+  for (size_t s = 0; s < attention.sums.size(); ++s)
+    sums.push_back(loop(index(0), index(perRow), index(1), number(0), [&](Value place, ValueRange before) -> Values {
+      return {arith::AddFOp::create(b, loc, before[0], read(partSums, {index(static_cast<int64_t>(s)), row, place}))};
+    })[0]);
+  return sums;
+}
+
+/// Calls `body` for each vector of results that this thread has, where that exists: with its row in the program, its first
+/// column, and its sum.
+void AttentionLowering::forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body) {
+  const int64_t vectors = shape.width / shape.valueLanes, lanes = shape.valueLanes;
   // Parts of results that a thread has in registers, or adds up in the order of their slices.
-  const int64_t all = shape.outSlices > 1 ? shape.rows * vectors : items;
-  const int64_t rowsEach = shape.outSlices > 1 ? 1 : shape.outRows;
+  const bool isShared = shape.outSlices > 1;
+  const int64_t rowsEach = isShared ? 1 : shape.outRows, all = shape.rows / rowsEach * vectors;
   for (int64_t i = 0; i < all; i += shape.threads) {
     Value item = add(thread, i);
     Value exists = i + shape.threads > all ? isBelow(item, all) : Value();
     Value firstOwn = times(over(item, vectors), rowsEach), column = times(rest(item, vectors), lanes);
-    for (int64_t r = 0; r < rowsEach; ++r) {
-      Value row = add(firstOwn, r), global = add(firstRow, row);
-      when(both(exists, rowsEnd ? isBelow(global, numRows) : Value()), [&] {
-        Point point = program;
-        setRow(point, global);
-        Value max = know(point, row), sum;
-        if (shape.outSlices > 1) {
-          for (int64_t s = 0; s < shape.outSlices; ++s) {
-            Value part = read(outputs, {index(s), row, column}, lanes);
-            sum = sum ? arith::AddFOp::create(b, loc, sum, part).getResult() : part;
-          }
-        } else {
-          sum = carried[1 + numSums + static_cast<size_t>(i / shape.threads * shape.outRows + r)];
+    for (int64_t r = 0; r < rowsEach; ++r)
+      when(exists, [&] {
+        Value row = add(firstOwn, r), sum;
+        if (!isShared)
+          sum = carried[1 + attention.sums.size() + static_cast<size_t>(i / shape.threads * shape.outRows + r)];
+        for (int64_t s = 0; isShared && s < shape.outSlices; ++s) {
+          Value part = read(outputs, {index(s), row, column}, lanes);
+          sum = sum ? arith::AddFOp::create(b, loc, sum, part).getResult() : part;
         }
-        sum = arith::SelectOp::create(b, loc, isEmpty(max), repeat(nothing, lanes), sum);
-        point.positions[attention.columns] = column;
-        point.lanes = lanes;
-        if (lanes > 1)
-          point.vectorAxis = attention.columns;
-        point.memo[attention.output->getResult(0)] = sum;
-        for (StoreOp store : attention.results) {
-          FailureOr<Value> value = evaluator.evaluateVector(store.getValue(), point);
-          if (failed(value) || failed(evaluator.store(store, *value, point)))
-            written = failure();
-        }
+        body(row, column, sum);
+      });
+  }
+}
+
+/// Evaluates and stores what a row has: results of a vector of columns, or with none, its numbers.
+LogicalResult AttentionLowering::storeRow(Value row, Value max, ValueRange sums, Value column, Value result) {
+  Value isEmpty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max,
+                                        number(-std::numeric_limits<double>::infinity()));
+  // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
+  Value nothing = number(std::numeric_limits<double>::quiet_NaN());
+  Value global = add(firstRow, row);
+  LogicalResult written = success();
+  when(numRows % shape.rows != 0 ? isBelow(global, numRows) : Value(), [&] {
+    Point point = program;
+    setRow(point, global);
+    point.memo[attention.max.getResult()] = narrow(max, elementOf(attention.max.getResult()));
+    for (auto [sum, value] : llvm::zip(attention.sums, sums))
+      point.memo[ReduceOp(sum).getResult()] = choose(isEmpty, nothing, value);
+    if (result) {
+      const int64_t lanes = shape.valueLanes;
+      point.memo[attention.output->getResult(0)] =
+          arith::SelectOp::create(b, loc, isEmpty, repeat(nothing, lanes), result);
+      point.positions[attention.columns] = column;
+      point.lanes = lanes;
+      if (lanes > 1)
+        point.vectorAxis = attention.columns;
+    }
+    for (StoreOp store : result ? attention.results : attention.ofRows) {
+      FailureOr<Value> value = result ? evaluator.evaluateVector(store.getValue(), point) : evaluator.evaluate(store.getValue(), point);
+      if (failed(value) || failed(evaluator.store(store, *value, point)))
+        written = failure();
+    }
+  });
+  return written;
+}
+
+LogicalResult AttentionLowering::finish(ValueRange carried) {
+  if (shape.cluster > 1)
+    return finishTogether(carried);
+  const auto numSums = static_cast<int64_t>(attention.sums.size());
+  keepOwn(carried);
+  Value isRow = shape.rows < shape.threads ? isBelow(thread, shape.rows) : Value();
+  LogicalResult written = success();
+  // A thread for each row adds up what those have that compared it.
+  when(isRow, [&] {
+    Values sums = sumsOf(thread);
+    for (int64_t s = 0; s < numSums; ++s)
+      write(sums[static_cast<size_t>(s)], totals, {index(s), thread});
+    if (!attention.ofRows.empty() && failed(storeRow(thread, read(maxima, thread), sums, {}, {})))
+      written = failure();
+  });
+  meet();
+  forResults(carried, [&](Value row, Value column, Value result) {
+    Values sums;
+    for (int64_t s = 0; s < numSums; ++s)
+      sums.push_back(read(totals, {index(s), row}));
+    if (failed(storeRow(row, read(maxima, row), sums, column, result)))
+      written = failure();
+  });
+  return written;
+}
+
+/// Workgroups of a cluster have walked a part of the keys each. The first one gets what all have, relative to their own maxima,
+/// and adds it up in their order.
+LogicalResult AttentionLowering::finishTogether(ValueRange carried) {
+  const auto numSums = static_cast<int64_t>(attention.sums.size());
+  const int64_t lanes = shape.valueLanes;
+  keepOwn(carried);
+  auto ofFirst = [&](Value view) -> Value { return PeerOp::create(b, loc, view.getType(), view, index(0)); };
+  Value isRow = shape.rows < shape.threads ? isBelow(thread, shape.rows) : Value();
+  // Also what few threads write to is found by all.
+  Value peerNumbers = ofFirst(allNumbers), peerOutputs = ofFirst(allOutputs);
+  when(isRow, [&] {
+    write(read(maxima, thread), peerNumbers, {rank, index(0), thread});
+    for (auto [s, sum] : llvm::enumerate(sumsOf(thread)))
+      write(sum, peerNumbers, {rank, index(1 + static_cast<int64_t>(s)), thread});
+  });
+  forResults(carried, [&](Value row, Value column, Value result) { write(result, peerOutputs, {rank, row, column}); });
+  BarrierOp::create(b, loc, Scope::Cluster, /*async=*/false);
+  LogicalResult written = success();
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rank, index(0));
+  /// The maximum of all, the sums, and what each part shrinks by.
+  auto combineRow = [&](Value row, Values &sums, Values &shrinkage) {
+    Values parts;
+    Value max;
+    for (int64_t g = 0; g < shape.cluster; ++g) {
+      parts.push_back(read(allNumbers, {index(g), index(0), row}));
+      max = max ? arith::MaximumFOp::create(b, loc, max, parts.back()).getResult() : parts.back();
+    }
+    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max,
+                                         number(-std::numeric_limits<double>::infinity()));
+    Value base = choose(isNone, number(0), max);
+    for (Value part : parts)
+      shrinkage.push_back(exponential(arith::SubFOp::create(b, loc, part, base)));
+    for (int64_t s = 0; s < numSums; ++s) {
+      Value sum = number(0);
+      for (int64_t g = 0; g < shape.cluster; ++g)
+        sum = fma(read(allNumbers, {index(g), index(1 + s), row}), shrinkage[static_cast<size_t>(g)], sum);
+      sums.push_back(sum);
+    }
+    return max;
+  };
+  when(isFirst, [&] {
+    if (!attention.ofRows.empty())
+      when(isRow, [&] {
+        Values sums, shrinkage;
+        Value max = combineRow(thread, sums, shrinkage);
+        if (failed(storeRow(thread, max, sums, {}, {})))
+          written = failure();
+      });
+    const int64_t vectors = shape.width / lanes, all = shape.rows * vectors;
+    for (int64_t i = 0; i < all; i += shape.threads) {
+      Value item = add(thread, i);
+      when(i + shape.threads > all ? isBelow(item, all) : Value(), [&] {
+        Value row = over(item, vectors), column = times(rest(item, vectors), lanes);
+        Values sums, shrinkage;
+        Value max = combineRow(row, sums, shrinkage), result = zeros(vectorOf(f32, lanes));
+        for (int64_t g = 0; g < shape.cluster; ++g)
+          result = fma(read(allOutputs, {index(g), row, column}, lanes), repeat(shrinkage[static_cast<size_t>(g)], lanes), result);
+        if (failed(storeRow(row, max, sums, column, result)))
+          written = failure();
       });
     }
-  }
+  });
+  // Nobody writes for the next program before the first one has read this one's, or ends before others write to it.
+  BarrierOp::create(b, loc, Scope::Cluster, /*async=*/false);
   return written;
 }
 
@@ -611,6 +699,15 @@ LogicalResult AttentionLowering::run() {
   totals = share({std::max<int64_t>(numSums, 1), shape.rows}, f32);
   if (shape.outSlices > 1)
     outputs = share({shape.outSlices, shape.rows, shape.width}, f32);
+  Value begin = index(0), end = index(numKeys);
+  if (shape.cluster > 1) {
+    allNumbers = share({shape.cluster, 1 + numSums, shape.rows}, f32);
+    allOutputs = share({shape.cluster, shape.rows, shape.width}, f32);
+    rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
+    const int64_t own = llvm::divideCeil(llvm::divideCeil(numKeys, shape.keys), shape.cluster) * shape.keys;
+    begin = times(rank, own);
+    end = atMost(add(begin, own), numKeys);
+  }
   comparedRow = over(thread, perRow);
   comparedPlace = rest(thread, perRow);
   if (failed(stageQueries()))
@@ -620,14 +717,14 @@ LogicalResult AttentionLowering::run() {
   carried.append(static_cast<size_t>(numSums), number(0));
   carried.append(static_cast<size_t>(shape.outItems * shape.outRows), zeros(vectorOf(f32, shape.valueLanes)));
   if (shape.ahead) {
-    FailureOr<Values> k = fetch(keys, index(0), numKeys), v = failed(k) ? k : fetch(values, index(0), numKeys);
+    FailureOr<Values> k = fetch(keys, begin, numKeys), v = failed(k) ? k : fetch(values, begin, numKeys);
     if (failed(v))
       return lowered.erase(), failure();
     carried.append(*k);
     carried.append(*v);
   }
   LogicalResult emitted = success();
-  carried = loop(index(0), index(numKeys), index(shape.keys), carried, [&](Value firstKey, ValueRange before) -> Values {
+  carried = loop(begin, end, index(shape.keys), carried, [&](Value firstKey, ValueRange before) -> Values {
     FailureOr<Values> next = block(firstKey, before);
     if (succeeded(next))
       return *next;
@@ -649,7 +746,8 @@ LogicalResult zyx::kernel::lowerSharedAttention(FuncOp func, const Axes &axes) {
   if (!step || !attention)
     return func.emitOpError("has the threads of a workgroup share keys and values, but is no attention in f32");
   auto shape = SharedAttentionShape::of(*attention, axes, step->rows, step->keys,
-                                        static_cast<int64_t>(func.getThreads().value_or(1)));
+                                        static_cast<int64_t>(func.getThreads().value_or(1)),
+                                        static_cast<int64_t>(func.getCluster().value_or(1)));
   if (!shape)
     return func.emitOpError("has too few threads for its rows and keys");
   return AttentionLowering(func, axes, *attention, *shape).run();

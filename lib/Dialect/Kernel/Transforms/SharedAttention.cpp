@@ -463,13 +463,13 @@ static int64_t bankedStride(int64_t extent, int64_t bytes) {
 }
 
 std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes, int64_t rows,
-                                                             int64_t keys, int64_t threads) {
+                                                             int64_t keys, int64_t threads, int64_t cluster) {
   constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, fewestKeys = 16, mostShared = 4096;
   auto isPower = [](int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); };
   if (!isPower(rows) || !isPower(keys) || !isPower(threads) || keys < fewestKeys)
     return std::nullopt;
   SharedAttentionShape shape;
-  shape.rows = rows, shape.keys = keys, shape.threads = threads;
+  shape.rows = rows, shape.keys = keys, shape.threads = threads, shape.cluster = cluster;
   shape.depth = axes.extent(attention.features), shape.width = axes.extent(attention.columns);
   const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v);
   shape.keyLanes = lanesOf(shape.depth, keyBytes), shape.valueLanes = lanesOf(shape.width, valueBytes);
@@ -504,7 +504,8 @@ std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttenti
   shape.ahead = rows <= fewRows && vectorsRead <= mostAhead;
   const int64_t perRow = threads / rows, numSums = static_cast<int64_t>(attention.sums.size());
   const int64_t floats = rows * shape.depth + shape.slices * rows * (keys + 4) + rows * (keys + 4) + rows * 2 +
-                         numSums * rows * (perRow + 1) + (shape.outSlices > 1 ? shape.outSlices * rows * shape.width : 0);
+                         numSums * rows * (perRow + 1) + (shape.outSlices > 1 ? shape.outSlices * rows * shape.width : 0) +
+                         (cluster > 1 ? cluster * rows * (shape.width + 1 + numSums) : 0);
   shape.bytes = keys * (shape.keyStride * keyBytes + shape.valueStride * valueBytes) + floats * 4 + 1024;
   return shape;
 }

@@ -44,8 +44,8 @@ std::optional<SharedAttention> matchSharedAttention(FuncOp func, const Axes &axe
 
 /// How the threads of a workgroup share a block of keys and its rows.
 struct SharedAttentionShape {
-  /// Rows of a program, keys of a block.
-  int64_t rows, keys, threads;
+  /// Rows of a program, keys of a block, and workgroups that have a part of the keys each.
+  int64_t rows, keys, threads, cluster;
   int64_t depth, width;
   /// Scores of a thread: `ownRows` by `ownKeys`, over one of `slices` of the features.
   int64_t ownRows, ownKeys, slices;
@@ -60,7 +60,7 @@ struct SharedAttentionShape {
 
   /// Shape for so many rows, keys and threads, which are powers of two; none where threads would have too much.
   static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t rows, int64_t keys,
-                                                int64_t threads);
+                                                int64_t threads, int64_t cluster = 1);
 };
 
 /// Rows and keys of a block of a program whose threads share an attention: those of a kernel with threads and the schedule
