@@ -59,6 +59,7 @@ public:
 
   /// None where the group is no kernel.
   std::optional<Estimate> weigh(GroupOp group);
+  bool isOfCard() const { return target.isGpu(); }
 
 private:
   std::optional<Estimate> lower(GroupOp group);
@@ -243,6 +244,9 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   };
   add({places.factors});
   constexpr size_t mostEach = 4;
+  // Cards lay such factors out behind this pass.
+  if (!costs.isOfCard())
+    add({places.unlike});
   for (Value value : ArrayRef(places.shown).take_front(mostEach))
     add({ArrayRef(value)});
   add({places.factors, places.shown});

@@ -34,6 +34,8 @@ private:
   static Value findWidened(Value factor);
   /// What a factor shows of what is in memory, if that is more than other strides.
   static Value findShown(Value factor);
+  /// The operand that a factor shows windows of, if it lies otherwise in memory than its dimensions say.
+  static Value findUnlike(Value factor);
   /// What would be stored of a factor: the narrowest of what casts to wider types make of it.
   static Value findNarrow(Value factor);
   bool isStorable(Value value) const {
@@ -90,6 +92,19 @@ Value PlaceFinder::findShown(Value factor) {
   return {};
 }
 
+Value PlaceFinder::findUnlike(Value factor) {
+  Value operand, value = factor;
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op) && !isa<CastOp>(op))
+      return {};
+    value = op->getOperand(0);
+    if (isa<PadOp, WindowOp>(op))
+      operand = value;
+  }
+  auto permute = operand ? operand.getDefiningOp<PermuteOp>() : PermuteOp();
+  return permute && isa<BlockArgument>(permute.getX()) ? operand : Value();
+}
+
 Places PlaceFinder::find() {
   Block &block = group.getBlock();
   auto isRead = [&](Operation *op) {
@@ -119,7 +134,7 @@ Places PlaceFinder::find() {
     if (isBehind)
       behind.insert(&op);
   }
-  llvm::SmallSetVector<Value, 8> factors, shown, beside, later, sums, reduced, combined, small, all;
+  llvm::SmallSetVector<Value, 8> factors, shown, unlike, beside, later, sums, reduced, combined, small, all;
   for (auto &[reduce, contraction] : contractions) {
     // A factor of f32 beside one of 16 bits is for no unit: the other one may be stored in f32.
     const bool isMixed = bitsOf(findNarrow(contraction.product.getA())) != bitsOf(findNarrow(contraction.product.getB()));
@@ -130,6 +145,8 @@ Places PlaceFinder::find() {
       add(isLater ? later : factors, narrow);
       if (Value wide = findWidened(factor); wide && isMixed && isStorable(wide))
         shown.insert(wide);
+      if (Value operand = findUnlike(factor))
+        unlike.insert(operand);
       if (Value view = findShown(factor); view && !isLater && isStorable(view))
         shown.insert(view);
     }
@@ -172,8 +189,8 @@ Places PlaceFinder::find() {
       add(all, result);
   }
   auto take = [](llvm::SmallSetVector<Value, 8> &set) { return SmallVector<Value>(set.begin(), set.end()); };
-  return {take(factors), take(shown),    take(beside), take(later), take(sums),
-          take(reduced), take(combined), take(small),  take(all)};
+  return {take(factors), take(shown),    take(unlike), take(beside), take(later),
+          take(sums),    take(reduced), take(combined), take(small),  take(all)};
 }
 
 Places zyx::cost::findPlaces(GroupOp group) { return PlaceFinder(group).find(); }

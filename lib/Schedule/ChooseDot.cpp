@@ -201,6 +201,11 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
 
 } // namespace
 
+bool isForMatrixUnit(DotOp dot, const target::TargetInfo &target) {
+  const int64_t bytes = matrixBytesOf(dot);
+  return bytes == 2 ? target.hasBf16Dots() : bytes == 1 && target.hasI8Dots();
+}
+
 bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   return llvm::all_of(stores, [&](StoreOp store) {
     return llvm::all_of(axes.of(store.getValue()), [&](Axis axis) {

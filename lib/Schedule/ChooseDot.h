@@ -59,6 +59,9 @@ llvm::SmallVector<DotChoice> planDots(const DotFacts &facts, const target::Targe
 /// Reads the facts off a kernel.
 DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
 
+/// Whether a processor has a unit or instructions for such factors, wherever they lie.
+bool isForMatrixUnit(kernel::DotOp dot, const target::TargetInfo &target);
+
 /// Whether all stores can be done to tiles of the dot while they are in registers: none has an axis that the
 /// dot's result lacks.
 bool storesFollowTiles(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);

@@ -30,8 +30,6 @@ constexpr int64_t programElements = 4096;
 /// Programs that a kernel should have before its blocks grow further.
 constexpr int64_t enoughPrograms = 16;
 constexpr int64_t rowsPerBlock = 256;
-/// Elements of a window that is combined for each element of a result.
-constexpr uint64_t mostWindowElements = 64;
 /// Scores that an attention has at a time: with them, queries and results stay in the first caches.
 constexpr int64_t attentionQueries = 64, attentionKeys = 64;
 /// The same of a single query.
@@ -424,6 +422,8 @@ private:
       widest = std::max(widest, bytesOf(load.getResult()));
     if (combinesWindows())
       return chooseWindows(target.lanes(widest));
+    if (dots.empty() && countCombined() > mostWindowElements && chooseNearWindows(target.lanes(widest)))
+      return;
     int64_t vectors = (target.isGpu() ? 1 : 4) * target.lanes(widest);
     SmallVector<Axis> parallel = parallelAxes();
     bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
@@ -573,13 +573,17 @@ private:
     return rows;
   }
 
-  /// Whether few elements are combined into each of the result's, and some are read for several of them.
-  bool combinesWindows() {
+  uint64_t countCombined() {
     uint64_t combined = 1;
     for (Axis axis = 0; axis < axes.size(); ++axis)
       if (axes.isCombined(axis))
         combined = llvm::SaturatingMultiply(combined, uint64_t(axes.extent(axis)));
-    return combined <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
+    return combined;
+  }
+
+  /// Whether few elements are combined into each of the result's, and some are read for several of them.
+  bool combinesWindows() {
+    return countCombined() <= mostWindowElements && llvm::any_of(loads, [&](LoadOp load) {
              MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
              int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
              return !map.isSingleBlock() || map.front().hasValid() || points > spanOf(map.front());
@@ -619,7 +623,8 @@ private:
       std::optional<NearForm> form = NearForm::compute(map, along - own.begin());
       const int64_t lanes = target.lanes(bytesOf(load.getResult()));
       SmallVector<int64_t> tile = llvm::map_to_vector(own, sizeOf);
-      if (form && form->isReused(tile, lanes, static_cast<int64_t>(std::min<uint64_t>(reads, INT64_MAX))))
+      const bool isOnly = countCombined() > mostWindowElements;
+      if (form && form->isReused(tile, lanes, static_cast<int64_t>(std::min<uint64_t>(reads, INT64_MAX)), isOnly))
         bytes += form->countElements(tile, lanes) * bytesOf(load.getResult());
     }
     return bytes;
@@ -635,6 +640,9 @@ private:
     for (Axis axis : parallel)
       if (liesAlong(axis))
         along = axis;
+    const bool isLong = countCombined() > mostWindowElements;
+    if (isLong && !parallel.empty())
+      along = asInMemory(parallel).back();
     if (target.isGpu() || target.vectorBytes == 0 || !along)
       return false;
     auto has = [&](LoadOp load, Axis axis) { return axes.contains(load.getResult(), axis); };
@@ -680,6 +688,8 @@ private:
         while ((axis != *along || !hasFactors) && sliding.contains(axis) && tiles[axis] > fewest &&
                isTooLarge(mostNearBytes * 7 / 8, mostElements))
           halve(axis);
+    if (isLong && bytesNear(*along, tiles) > mostNearBytes)
+      return false;
     for (Axis axis : parallel)
       grid(axis, tiles[axis]);
     return true;

@@ -6,10 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Schedule/Estimate.h"
 
+#include "ChooseDot.h"
 #include "ChooseRules.h"
 #include "ChooseTensor.h"
 #include "LayOutFactors.h"
 #include "Overlap.h"
+
+#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -76,6 +79,11 @@ double costOf(Operation *op) {
   return 1;
 }
 
+/// Those of narrow factors in a cycle, by the unit or by instructions for them.
+double unitProducts(const TargetInfo &target) {
+  return target.hasAmx ? matrixProducts : 4 * static_cast<double>(target.lanes(4));
+}
+
 class Estimator {
 public:
   Estimator(FuncOp func, const Axes &axes, const Choice &choice, const TargetInfo &target)
@@ -101,6 +109,7 @@ private:
     return found == tiles.end() ? axes.extent(axis) : std::min(found->second, axes.extent(axis));
   }
   void addAccess(Value view, Value tile, Work &work, double times);
+  bool addPacking(LoadOp load, Work &work, double times);
   std::optional<int64_t> strideOf(Value view, Value tile, Axis axis) const;
   Axis findWalked();
   double onCard(const Work &work) const;
@@ -272,6 +281,31 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
   }
 }
 
+/// What a processor packs of windows: each element looked up, unless columns are runs.
+bool Estimator::addPacking(LoadOp load, Work &work, double times) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  if (target.isGpu() || !blocking || blocking.getNarrow() || dots.size() != 1 || !view || view.getMap().isSingleBlock() ||
+      view.getMap().getNumSymbols() != 0)
+    return false;
+  DotOp dot = dots.front();
+  SmallVector<Axis> own = axes.of(load.getResult()), result = axes.of(dot.getResult());
+  const Axis rows = result[result.size() - 2], columns = result.back(), depth = axes.of(dot.getLhs()).back();
+  auto along = [&](Axis across, Axis lanes) -> std::optional<unsigned> {
+    const auto *place = llvm::find(own, lanes);
+    return place != own.end() && llvm::is_contained(own, across) ? std::optional<unsigned>(place - own.begin()) : std::nullopt;
+  };
+  std::optional<unsigned> lanesDim;
+  if (blocking.getPackRhs())
+    lanesDim = along(depth, columns);
+  if (!lanesDim && blocking.getPackLhs())
+    lanesDim = along(rows, depth);
+  if (!lanesDim)
+    return false;
+  const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dot.getResult())));
+  work.accesses += elementsOf(load.getResult()) * times * packingCycles(view.getMap(), *lanesDim, lanes);
+  return true;
+}
+
 double Estimator::onTensorCores(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
   const double lanes = work.ops / (cores * cardLanes);
@@ -361,7 +395,7 @@ double Estimator::onProcessor(const Work &work) const {
   if (blocking && choice.cost > 0)
     multiply = choice.cost;
   else if (blocking && blocking.getNarrow())
-    multiply = work.products / (target.hasAmx ? matrixProducts : 4 * lanes);
+    multiply = work.products / unitProducts(target);
   else
     multiply = work.products / (2 * lanes * plainDotRate);
   const double compute = (multiply + work.ops / lanes + work.accesses) / busy;
@@ -419,7 +453,8 @@ Estimate Estimator::run() {
       work.accesses += elementsOf(tile) * times * (isCopied ? 1 / static_cast<double>(target.lanes(4)) : gatherCycles);
     }
     if (auto load = dyn_cast<LoadOp>(op)) {
-      addAccess(load.getView(), tile, work, times);
+      if (!addPacking(load, work, times))
+        addAccess(load.getView(), tile, work, times);
       addBytes(load.getView(), tile);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       addAccess(store.getView(), tile, work, times);
@@ -437,7 +472,9 @@ Estimate Estimator::run() {
                                          : onProcessor(work);
   const auto cores = static_cast<double>(target.cores);
   const bool isNarrow = llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.fewDigits; });
-  const double rate = !target.isGpu()                                      ? static_cast<double>(2 * target.lanes(4))
+  const bool hasUnit = !target.isGpu() && !dots.empty() && llvm::all_of(dots, [&](DotOp dot) { return zyx::schedule::isForMatrixUnit(dot, target); });
+  const double rate = hasUnit                                              ? unitProducts(target)
+                      : !target.isGpu()                                    ? static_cast<double>(2 * target.lanes(4))
                       : isNarrow && target.hasTensorCores()                ? static_cast<double>(target.productsPerCycle)
                                                                            : cardLanes;
   const double lanes = target.isGpu() ? cardLanes : static_cast<double>(target.lanes(4));

@@ -18,7 +18,7 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 namespace {
 
 enum class Scale { After, Quotient, Queries, Keys };
-enum class Mask { None, Causal, Add, Select };
+enum class Mask { None, Causal, Add, Select, Window };
 enum class Division { Before, Reciprocal, After };
 
 /// How an attention is spelled. Batches come before the dimensions of rows.
@@ -71,6 +71,15 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId row = b.iota({DType::I32, type.shape}, rank - 2);
     const NodeId column = b.iota({DType::I32, type.shape}, rank - 1);
     return b.select(b.binary(BinaryKind::Ge, row, column), scores, b.like(scores, -inf));
+  }
+  case Mask::Window: {
+    // 50 keys, from 9 behind the query's own on: some queries at the end see none.
+    const NodeId row = b.iota({DType::I64, type.shape}, rank - 2);
+    const NodeId column = b.iota({DType::I64, type.shape}, rank - 1);
+    const NodeId distance = b.sub(row, column);
+    const NodeId open = b.binary(BinaryKind::And, b.binary(BinaryKind::Ge, distance, b.like(distance, -9)),
+                                 b.binary(BinaryKind::Lt, distance, b.like(distance, 41)));
+    return b.select(open, scores, b.like(scores, -inf));
   }
   case Mask::Add:
     return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
@@ -151,6 +160,12 @@ static void addSpellings(std::vector<Case> &cases) {
   add(cases, "quotient", {.scale = Scale::Quotient, .division = Division::Reciprocal});
   add(cases, "mask-add", {.mask = Mask::Add});
   add(cases, "mask-select", {.mask = Mask::Select, .division = Division::Reciprocal});
+  // Blocks of keys that a mask hides from all queries of a program, before and behind what it sees.
+  add(cases, "window", {.mask = Mask::Window});
+  add(cases, "window.long", {.queries = 300, .keys = 330, .mask = Mask::Window});
+  add(cases, "window.beyond", {.queries = 260, .keys = 130, .mask = Mask::Window});
+  add(cases, "window.f16", {.dtype = DType::F16, .queries = 140, .keys = 260, .mask = Mask::Window});
+  add(cases, "causal.long", {.queries = 330, .keys = 300, .mask = Mask::Causal});
   add(cases, "causal-after", {.mask = Mask::Causal, .division = Division::After});
   for (DType dtype : {DType::F16, DType::BF16}) {
     const std::string suffix = std::string(".") + std::string(toString(dtype));

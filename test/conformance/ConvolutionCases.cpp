@@ -4,6 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "Convolution.h"
 
+#include "zyx/Graph/Gradient.h"
+
+#include <cstdio>
+#include <cstdlib>
+
 namespace zyx::conformance {
 
 using Ints = std::vector<int64_t>;
@@ -76,6 +81,33 @@ static void addMixed(std::vector<Case> &cases, const Layer &layer, DType dtype) 
                    }});
 }
 
+/// The gradient of the filters alone: sums over all positions, of windows of the operand.
+static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype) {
+  cases.push_back({std::string("convolution.") + layer.name + ".filters." + (isMixed ? "mixed." : "first.") +
+                       std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const DType sum = accumulatorType(dtype);
+                     NodeId x = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
+                     const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
+                     Ints first = {0, rank - 1};
+                     for (int64_t i = 1; i + 1 < rank; ++i)
+                       first.push_back(i);
+                     if (isMixed)
+                       x = b.permute(x, first);
+                     Shape filter = layer.size;
+                     filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+                     const NodeId filters = b.x(dtype, filter);
+                     const NodeId y = convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+                     const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
+                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{filters}});
+                     if (!gradients.isOk() || !gradients->front()) {
+                       std::fprintf(stderr, "filters without gradients: %s\n", gradients.status().message().c_str());
+                       std::abort();
+                     }
+                     return std::vector<NodeId>{*gradients->front()};
+                   }});
+}
+
 void addConvolutionCases(std::vector<Case> &cases) {
   using enum DType;
   const Ints one = {1}, ones = {1, 1}, none = {0, 0};
@@ -127,6 +159,14 @@ void addConvolutionCases(std::vector<Case> &cases) {
         addLayer(cases, layer, channelsLast, dtype);
     }
   addMixed(cases, near[1], F64);
+  for (const Layer &layer : near)
+    for (const bool isMixed : {false, true})
+      addFilterGradient(cases, layer, isMixed, F32);
+  for (const bool isMixed : {false, true}) {
+    addFilterGradient(cases, near[0], isMixed, BF16);
+    addFilterGradient(cases, layers[0], isMixed, F32);
+    addFilterGradient(cases, layers[13], isMixed, F32);
+  }
   addMixed(cases, layers[13], F32);
   // Channels in multiples of 16 bytes, as the copy engine of tensor cores wants them; and images of several tiles.
   const Layer wide[] = {

@@ -67,8 +67,8 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes) {
   std::swap(near.dims[*last], near.dims.back());
   const Dim &along = near.dims.back();
   const bool isPadded = !form->bounds.empty();
-  // Lanes that are apart in the copy, too, or are tested one by one while they are copied.
-  if (along.factors[lanes] != 1 || (along.isBounded && along.step != 1))
+  // Lanes that are apart in the copy, too.
+  if (along.factors[lanes] != 1)
     return std::nullopt;
   return isPadded || along.step != 1 ? std::optional(near) : std::nullopt;
 }
@@ -93,8 +93,25 @@ int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
   return static_cast<int64_t>(std::min<uint64_t>(count, std::numeric_limits<int32_t>::max()));
 }
 
-bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads) const {
+bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly) const {
   // Elements that are copied one by one take as long as a vector.
-  const int64_t fewestReads = dims.back().step == 1 ? 3 : 2 * lanes;
+  const int64_t fewestReads = dims.back().step == 1 || isOnly ? 3 : 2 * lanes;
   return numReads / countElements(tile, lanes) >= fewestReads;
+}
+
+double zyx::kernel::packingCycles(MapAttr map, unsigned columns, int64_t lanes) {
+  // Measured on processors with vectors of 512 bits.
+  constexpr double oneByOne = 4, perRun = 6, perVector = 2;
+  std::optional<AccessForm> form = AccessForm::compute(map);
+  if (!form)
+    return oneByOne;
+  form->mergeInnermost(columns);
+  if (form->dims[columns].empty())
+    return oneByOne;
+  const AccessForm::Part &inner = form->parts[form->dims[columns].back()];
+  const int64_t step = std::abs(inner.stride);
+  if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
+    return oneByOne;
+  const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
+  return std::min(oneByOne, (perVector * vectors + perRun) / static_cast<double>(inner.extent));
 }

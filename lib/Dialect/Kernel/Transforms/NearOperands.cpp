@@ -83,11 +83,7 @@ private:
   void copyExisting(Value source, Value place) {
     const NearForm::Dim &dim = form.dims.back();
     if (dim.step != 1)
-      return loop(counts.back(), 1, [&](Value i) {
-        Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(),
-                                   ArrayAttr(), DenseBoolArrayAttr());
-        store(one, add(place, i));
-      });
+      return copyApart(source, place);
     loop(counts.back(), lanes, [&](Value i) {
       Value at = add(source, i), mask;
       if (dim.isBounded) {
@@ -103,6 +99,30 @@ private:
       store(LoadOp::create(builder, loc, vectorOf(element), row, at, mask, fill, ArrayAttr(), DenseBoolArrayAttr()),
             add(place, i));
     });
+  }
+
+  /// One by one, from the first position that exists to the last one.
+  void copyApart(Value source, Value place) {
+    const NearForm::Dim &dim = form.dims.back();
+    Value first = index(0), end = counts.back();
+    if (dim.isBounded) {
+      auto positionOf = [&](int64_t limit) {
+        Value at = arith::SubIOp::create(builder, loc, index(limit - dim.offset), bases.back());
+        at = builder.createOrFold<arith::MaxSIOp>(loc, at, index(0));
+        return builder.createOrFold<arith::MinSIOp>(loc, at, counts.back());
+      };
+      first = positionOf(dim.low);
+      end = positionOf(std::max(dim.low, dim.high));
+      Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
+      loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
+    }
+    auto made = scf::ForOp::create(builder, loc, first, end, index(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(made.getBody());
+    Value i = made.getInductionVar();
+    Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(), ArrayAttr(),
+                               DenseBoolArrayAttr());
+    store(one, add(place, i));
   }
 
   Value maskOf(const NearForm::Dim &dim, Value position) {
@@ -128,30 +148,49 @@ private:
 } // namespace
 
 bool NestEmitter::mayCopyNear() {
-  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && vectorAxis && !vectorCombined() && lanes != 1 &&
-         !unrolled && !picked && !reduces.empty();
+  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && vectorAxis && lanes != 1 && !unrolled && !picked &&
+         !reduces.empty() && (!vectorCombined() || combinesMany());
+}
+
+uint64_t NestEmitter::countReads() {
+  uint64_t count = 1;
+  for (Axis axis : domain)
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(t.axes.extent(axis)));
+  return std::min<uint64_t>(count, INT64_MAX);
+}
+
+bool NestEmitter::combinesMany() {
+  uint64_t count = 1;
+  for (Axis axis : combined)
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(t.axes.extent(axis)));
+  return count > mostWindowElements;
+}
+
+std::optional<NearForm> NestEmitter::nearFormOf(LoadOp load, Axis along, int64_t width) {
+  auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
+  if (!isTile(load.getResult()) || t.evaluator.memory.contains(load.getResult()) || !view)
+    return std::nullopt;
+  SmallVector<Axis> own = t.axes.of(load.getResult());
+  const auto *place = llvm::find(own, along);
+  if (place == own.end())
+    return std::nullopt;
+  std::optional<NearForm> form = NearForm::compute(view.getMap(), place - own.begin());
+  ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
+  const bool isNear = form && form->isReused(tile, width, static_cast<int64_t>(countReads()), combinesMany());
+  return isNear ? form : std::nullopt;
 }
 
 void NestEmitter::copyNear() {
   if (!mayCopyNear())
     return;
-  uint64_t numReads = 1;
-  for (Axis axis : domain)
-    numReads = llvm::SaturatingMultiply(numReads, static_cast<uint64_t>(t.axes.extent(axis)));
   int64_t left = mostNearBytes;
   for (Operation *access : cone.accesses) {
     auto load = dyn_cast<LoadOp>(access);
-    if (!load || !isTile(load.getResult()) || t.evaluator.memory.contains(load.getResult()))
+    std::optional<NearForm> form = load ? nearFormOf(load, *vectorAxis, lanes) : std::nullopt;
+    if (!form)
       continue;
     auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
-    SmallVector<Axis> own = t.axes.of(load.getResult());
-    const auto *along = llvm::find(own, *vectorAxis);
-    if (!view || along == own.end())
-      continue;
-    std::optional<NearForm> form = NearForm::compute(view.getMap(), along - own.begin());
     ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
-    if (!form || !form->isReused(tile, lanes, static_cast<int64_t>(std::min<uint64_t>(numReads, INT64_MAX))))
-      continue;
     // Behind the last row a vector may begin that has only its first lanes there.
     const int64_t elements = form->countElements(tile, lanes) + lanes;
     Type element = view.getType().getElementType();

@@ -7,11 +7,11 @@
 
 #include "TileLowering.h"
 
+#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
+
 #include "llvm/ADT/SetVector.h"
 
 namespace zyx::kernel {
-
-struct NearForm;
 
 /// Emits the loops of roots that walk the same axes.
 class NestEmitter {
@@ -94,6 +94,12 @@ private:
 
   // What is copied before it is walked (NearOperands.cpp).
   bool mayCopyNear();
+  /// Whether what is combined is more than a window: results slide over it, not it over the operand.
+  bool combinesMany();
+  uint64_t countReads();
+  /// What a load would be copied as, with vectors of `width` along an axis; none where it is better read where it lies.
+  std::optional<NearForm> nearFormOf(LoadOp load, Axis along, int64_t width);
+  bool comesNear(LoadOp load, Axis axis);
   void copyNear();
   void copyNear(LoadOp load, ViewOp view, const NearForm &form, int64_t elements);
   /// Walks an axis beside the vectors', several positions at a time.

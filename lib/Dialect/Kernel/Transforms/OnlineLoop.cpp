@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ScheduleSteps.h"
+#include "VisibleRange.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,6 +80,8 @@ private:
   llvm::DenseSet<Value> afterMax, linear;
   /// What the maximum becomes: f32, where elements are narrower.
   Type wide;
+  /// Outside of it a piece weighs nothing.
+  VisibleRange seen;
 };
 
 } // namespace
@@ -369,6 +372,13 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
   Value low = arith::ConstantIndexOp::create(builder, loc, from);
   Value high = arith::ConstantIndexOp::create(builder, loc, to);
   Value by = arith::ConstantIndexOp::create(builder, loc, step);
+  if (seen.high)
+    high = arith::MinSIOp::create(builder, loc, high, seen.high);
+  if (seen.low && from == 0) {
+    Value first = arith::MaxSIOp::create(builder, loc, seen.low, low);
+    Value rest = arith::RemUIOp::create(builder, loc, first, by);
+    low = arith::SubIOp::create(builder, loc, first, rest);
+  }
   auto loop = scf::ForOp::create(builder, loc, low, high, by, carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(loop.getBody());
@@ -452,6 +462,8 @@ LogicalResult OnlineLoop::run() {
     carried.push_back(splat(typeOf(max.getResult()), -std::numeric_limits<double>::infinity()));
   for (Operation *sum : sums)
     carried.push_back(splat(typeOf(sum->getResult(0)), 0));
+  if (max)
+    seen = findVisibleRange(max.getInput(), axes, axis, builder, loc);
   int64_t extent = axes.extent(axis), whole = extent - extent % tile;
   FailureOr<scf::ForOp> loop = emitLoop(0, whole, tile, carried);
   if (succeeded(loop) && whole != extent)

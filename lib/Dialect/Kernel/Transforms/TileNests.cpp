@@ -83,7 +83,10 @@ void NestEmitter::chooseVectorAxis() {
         }
     };
     for (Operation *access : cone.accesses) {
-      if (auto load = dyn_cast<LoadOp>(access))
+      auto load = dyn_cast<LoadOp>(access);
+      if (load && comesNear(load, axis))
+        ++score;
+      else if (load)
         look(load.getResult(), load.getView(), 1);
       else if (auto store = dyn_cast<StoreOp>(access))
         look(store.getValue(), store.getView(), 1);
@@ -118,6 +121,14 @@ void NestEmitter::chooseVectorAxis() {
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
 }
 
+/// Of a long sum, whose operand slides along what is summed up.
+bool NestEmitter::comesNear(LoadOp load, Axis axis) {
+  if (t.threads > 1 || t.machine.isGpu || t.machine.vectorBytes == 0 || picked || reduces.empty() || !combinesMany())
+    return false;
+  const int64_t width = std::min<int64_t>(t.lanesFor(cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
+  return nearFormOf(load, axis, width).has_value();
+}
+
 bool NestEmitter::branches() {
   return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);
@@ -150,7 +161,7 @@ LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
     return walkBlocks(point);
   if (transposedAxis && outer.size() == 1)
     return walkSquares(point);
-  if (!near.empty() && outer.size() == 1)
+  if (!near.empty() && outer.size() == 1 && !vectorCombined())
     return walkPositions(outer.front(), point);
   if (outer.empty())
     return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);

@@ -10,6 +10,8 @@
 #include "MicroKernel.h"
 #include "Packing.h"
 
+#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -55,7 +57,7 @@ public:
     run = form.parts[inner].extent;
     bool isForward = llvm::all_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[inner] >= 0; });
     // Runs much shorter than a vector leave most of its lanes empty.
-    if (step < 1 || step > mostStep || !isForward || 4 * run < lanes || run > std::numeric_limits<int32_t>::max() / 8)
+    if (step < 1 || step > mostRunStep || !isForward || 4 * run < lanes || run > std::numeric_limits<int32_t>::max() / 8)
       return false;
     memory = viewAsRow(b, view);
     other = load.getOther() ? t.evaluator.mapping.lookupOrDefault(load.getOther()) : Value();
@@ -85,9 +87,6 @@ public:
   }
 
 private:
-  /// Elements this far apart are read as so many vectors, of which lanes are chosen.
-  static constexpr int64_t mostStep = 4;
-
   /// The load that a tile's elements are made of, with casts, splats and what renames dimensions; null where
   /// there is more to it.
   LoadOp onlyLoad() {

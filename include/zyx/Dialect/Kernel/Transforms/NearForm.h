@@ -11,6 +11,9 @@ namespace zyx::kernel {
 
 /// Bytes that a program copies near at most: they stay in the second cache.
 inline constexpr int64_t mostNearBytes = 96 << 10;
+/// Elements of a window that is combined for each element of a result. A sum of more is along something else, over which the
+/// results slide, as a filter's gradient.
+inline constexpr uint64_t mostWindowElements = 64;
 
 /// What a load reads of a buffer, as an array that a program copies into memory of its own: each element once, those of
 /// padding too, neighbours along the lanes of vectors. A window over it takes neither tests nor divisions.
@@ -37,9 +40,17 @@ struct NearForm {
   llvm::SmallVector<int64_t> getExtents(llvm::ArrayRef<int64_t> tile) const;
   /// The same in elements, with whole vectors of `lanes`.
   int64_t countElements(llvm::ArrayRef<int64_t> tile, int64_t lanes) const;
-  /// Whether each element is read so often, where so many are read in all, that copying it takes little beside.
-  bool isReused(llvm::ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads) const;
+  /// Whether each element is read so often, where so many are read in all, that copying it takes little beside. `isOnly`: vectors
+  /// along no other dimension would read neighbours.
+  bool isReused(llvm::ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly = false) const;
 };
+
+/// Elements of a run that lie this far apart are read as so many vectors, of which lanes are chosen.
+inline constexpr int64_t mostRunStep = 4;
+
+/// Cycles for each element of a factor that is read through such a map and packed, in vectors along the load's dimension
+/// `columns` (WindowPacking.cpp): few where columns are runs in memory, and more where elements are looked up one by one.
+double packingCycles(MapAttr map, unsigned columns, int64_t lanes);
 
 } // namespace zyx::kernel
 

@@ -1,0 +1,72 @@
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-verify-form | FileCheck %s
+
+!x = !kernel.view<64x128xf32, global>
+!v = !kernel.view<128x4xf32, global>
+!w = !kernel.view<64x4xf32, global>
+
+// A window of 20 keys up to the query's own, shifted by 8: a program of 16 queries walks the blocks in which one of them
+// sees something.
+// CHECK-LABEL: kernel.func @window
+// CHECK:       kernel.grid (%[[Q:.*]]) in [64] step [16]
+// CHECK:         %[[HIGH:.*]] = arith.minsi %[[END:.*]], %c128
+// CHECK:         scf.for %{{.*}} = %[[LOW:.*]] to %[[HIGH]] step %c32
+kernel.func @window(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.grid_step<"m", 16>, #kernel.online_step<"n", 32>]>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !x
+  %vs = kernel.view %v map <[<[128, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !v
+  %ys = kernel.view %y map <[<[64, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !w
+  %given = kernel.load %xs[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !x -> tensor<64x128xf32>
+  %row = kernel.iota dim 0 axes ["m", "n"] : tensor<64x128xi32>
+  %column = kernel.iota dim 1 axes ["m", "n"] : tensor<64x128xi32>
+  %shift = arith.constant dense<8> : tensor<64x128xi32>
+  %width = arith.constant dense<20> : tensor<64x128xi32>
+  %last = arith.addi %row, %shift : tensor<64x128xi32>
+  %first = arith.subi %last, %width : tensor<64x128xi32>
+  %before = arith.cmpi sle, %column, %last : tensor<64x128xi32>
+  %behind = arith.cmpi sgt, %column, %first : tensor<64x128xi32>
+  %seen = arith.andi %before, %behind : tensor<64x128xi1>
+  %never = arith.constant dense<0xFF800000> : tensor<64x128xf32>
+  %t = arith.select %seen, %given, %never : tensor<64x128xi1>, tensor<64x128xf32>
+  %m = kernel.reduce max %t dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %b = kernel.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+  %d = arith.subf %t, %b : tensor<64x128xf32>
+  %e = math.exp %d : tensor<64x128xf32>
+  %s = kernel.reduce add %e dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %vt = kernel.load %vs[%c0, %c0] axes ["n", "e"] in_bounds [true, true] : !v -> tensor<128x4xf32>
+  %z = arith.constant dense<0.0> : tensor<64x4xf32>
+  %o = kernel.dot %e, %vt, %z : tensor<64x128xf32>, tensor<128x4xf32> -> tensor<64x4xf32>
+  %sb = kernel.broadcast %s dims [0] : tensor<64xf32> -> tensor<64x4xf32>
+  %q = arith.divf %o, %sb : tensor<64x4xf32>
+  kernel.store %q, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x4xf32>, !w
+  kernel.return
+}
+
+// What hides elements is data, or hides them by a finite number: all blocks are walked.
+// CHECK-LABEL: kernel.func @finite
+// CHECK:       scf.for %{{.*}} = %c0 to %c128 step %c32
+kernel.func @finite(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.grid_step<"m", 16>, #kernel.online_step<"n", 32>]>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !x
+  %vs = kernel.view %v map <[<[128, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !v
+  %ys = kernel.view %y map <[<[64, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !w
+  %given = kernel.load %xs[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !x -> tensor<64x128xf32>
+  %row = kernel.iota dim 0 axes ["m", "n"] : tensor<64x128xi32>
+  %column = kernel.iota dim 1 axes ["m", "n"] : tensor<64x128xi32>
+  %seen = arith.cmpi sle, %column, %row : tensor<64x128xi32>
+  %never = arith.constant dense<-1.0e+30> : tensor<64x128xf32>
+  %t = arith.select %seen, %given, %never : tensor<64x128xi1>, tensor<64x128xf32>
+  %m = kernel.reduce max %t dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %b = kernel.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+  %d = arith.subf %t, %b : tensor<64x128xf32>
+  %e = math.exp %d : tensor<64x128xf32>
+  %s = kernel.reduce add %e dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %vt = kernel.load %vs[%c0, %c0] axes ["n", "e"] in_bounds [true, true] : !v -> tensor<128x4xf32>
+  %z = arith.constant dense<0.0> : tensor<64x4xf32>
+  %o = kernel.dot %e, %vt, %z : tensor<64x128xf32>, tensor<128x4xf32> -> tensor<64x4xf32>
+  %sb = kernel.broadcast %s dims [0] : tensor<64xf32> -> tensor<64x4xf32>
+  %q = arith.divf %o, %sb : tensor<64x4xf32>
+  kernel.store %q, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x4xf32>, !w
+  kernel.return
+}
