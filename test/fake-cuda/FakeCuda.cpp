@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "FakeCuda.h"
 
+#include "Kernels.h"
+#include "ptx/TensorMap.h"
+
 #include "../../lib/Runtime/Devices/Cuda/Driver.h"
 
 #include <array>
@@ -48,6 +51,9 @@ struct EventTag {
 };
 struct FunctionTag {
   std::string name;
+  /// Null where the kernel is not executed.
+  std::shared_ptr<const zyx::ptx::Module> module;
+  const zyx::ptx::Program *program = nullptr;
 };
 struct NodeTag {
   /// Checks what the command does, and hands it over.
@@ -62,13 +68,15 @@ struct GraphExecTag {
 };
 struct ModuleTag {
   std::map<std::string, FunctionTag> functions;
+  /// Of text that is executed.
+  std::shared_ptr<const zyx::ptx::Module> kernels;
 };
 } // namespace zyx::runtime::cuda
 
 namespace {
 
 constexpr int success = 0, invalid = 1, outOfMemory = 2, invalidContext = 201, badImage = 218, invalidHandle = 400,
-              notFound = 500, illegalAddress = 700, outOfResources = 701, notSupported = 801;
+              notFound = 500, illegalAddress = 700, outOfResources = 701, launchFailed = 719, notSupported = 801;
 constexpr int mostDevices = 8;
 
 struct Card {
@@ -93,6 +101,8 @@ struct State {
   };
   /// What was given out, until it is given back; a lost device keeps it to its end.
   std::map<uint64_t, Block> memory;
+  /// What was given back, while work that stands before that may still use it.
+  std::map<uint64_t, Block> leaving;
   std::map<Stream, std::shared_ptr<StreamTag>> streams;
   std::map<MemoryPoolHandle, std::shared_ptr<MemoryPoolTag>> pools;
   /// The word for which a stream waits.
@@ -198,6 +208,7 @@ void zyxFakeCudaReset() {
   always([] {
     state().facts = {};
     state().memory.clear();
+    state().leaving.clear();
     state().held = -1;
     state().gate = nullptr;
     for (Card &card : state().cards)
@@ -232,6 +243,7 @@ int cuGetErrorName(int code, const char **name) {
           : code == outOfMemory    ? "CUDA_ERROR_OUT_OF_MEMORY"
           : code == badImage       ? "CUDA_ERROR_INVALID_PTX"
           : code == outOfResources ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+          : code == launchFailed   ? "CUDA_ERROR_LAUNCH_FAILED"
           : code == 100            ? "CUDA_ERROR_NO_DEVICE"
                                    : nullptr;
   return *name ? success : invalid;
@@ -413,9 +425,9 @@ int cuMemFreeAsync(uint64_t address, Stream stream) {
       return invalid;
     --state().facts.allocations;
     // It goes with the work that stands in the stream.
-    const std::shared_ptr<void> owner = found->second.owner;
+    state().leaving.insert_or_assign(address, found->second);
     state().memory.erase(found);
-    return enqueue(stream, [owner] {});
+    return enqueue(stream, [address] { state().leaving.erase(address); });
   });
 }
 int cuMemHostAlloc(void **memory, size_t size, unsigned) {
@@ -499,8 +511,22 @@ int cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *o
     }
     if (const char *target = std::strstr(static_cast<const char *>(image), ".target "))
       std::sscanf(target, ".target %15[a-z0-9_]", state().facts.lastTarget);
+    std::shared_ptr<const zyx::ptx::Module> kernels;
+    if (isExecuted(static_cast<const char *>(image))) {
+      std::string log;
+      kernels = loadKernels(static_cast<const char *>(image), log);
+      size_t room = 0;
+      for (unsigned i = 0; i < count; ++i)
+        if (options[i] == 6)
+          room = reinterpret_cast<size_t>(values[i]);
+      for (unsigned i = 0; i < count; ++i)
+        if (options[i] == 5 && room)
+          std::snprintf(static_cast<char *>(values[i]), room, "%s", log.c_str());
+      if (!kernels)
+        return badImage;
+    }
     ++state().facts.modules;
-    *module = new ModuleTag;
+    *module = new ModuleTag{{}, kernels};
     return success;
   });
 }
@@ -516,12 +542,21 @@ int cuModuleGetFunction(Function *function, Module module, const char *name) {
       return notFound;
     FunctionTag &made = module->functions[name];
     made.name = name;
+    made.module = module->kernels;
+    if (module->kernels) {
+      made.program = nullptr;
+      for (const zyx::ptx::Program &program : module->kernels->programs)
+        if (program.name == name)
+          made.program = &program;
+      if (!made.program)
+        return notFound;
+    }
     *function = &made;
     return success;
   });
 }
 int cuFuncSetAttribute(Function, int, int) { return success; }
-/// In the map: the address, the extents, and what the box has along the first dimension.
+/// In the map: what copies need of it, the address first.
 int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
                            const uint64_t *strides, const unsigned *box, const unsigned *every, int interleave,
                            int swizzle, int, int fill) {
@@ -537,8 +572,18 @@ int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *addres
         interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
       return invalid;
     ++state().facts.tensorMaps;
-    map->words[0] = place;
-    map->words[1] = box[0];
+    zyx::ptx::TensorMap made;
+    made.address = place;
+    made.rank = rank;
+    made.elementBytes = 1u << type;
+    made.swizzle = 16u << swizzle;
+    for (unsigned i = 0; i < rank; ++i) {
+      made.extents[i] = extents[i];
+      made.strides[i] = i == 0 ? made.elementBytes : strides[i - 1];
+      made.box[i] = box[i];
+      made.steps[i] = every[i];
+    }
+    zyx::ptx::pack(made, map);
     return success;
   });
 }
@@ -556,10 +601,20 @@ int cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *addre
         steps[i + 1] > 8 || static_cast<int64_t>(extents[i + 1]) - 1 + high[i] < low[i])
       return invalid;
   }
-  const unsigned every[] = {1};
-  if (const int code = cuTensorMapEncodeTiled(map, type, rank, address, extents, strides, &pixels, every, interleave,
+  const unsigned every[] = {1, 1, 1, 1, 1}, box[] = {channels, pixels, 1, 1, 1};
+  if (const int code = cuTensorMapEncodeTiled(map, type, rank, address, extents, strides, box, every, interleave,
                                               swizzle, promotion, fill))
     return code;
+  zyx::ptx::TensorMap made;
+  zyx::ptx::unpack(map, made);
+  made.isPixels = true;
+  for (unsigned i = 0; i < rank; ++i)
+    made.steps[i] = steps[i];
+  for (unsigned i = 0; i + 2 < rank; ++i) {
+    made.low[i] = low[i];
+    made.high[i] = high[i];
+  }
+  zyx::ptx::pack(made, map);
   for (unsigned i = 0; i + 2 < rank; ++i) {
     state().facts.lastLow[i] = low[i];
     state().facts.lastHigh[i] = high[i];
@@ -568,8 +623,32 @@ int cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *addre
   return success;
 }
 /// Takes the parameters now, as the driver does.
-static std::function<int(Stream)> prepare(Function function, unsigned groups, unsigned threads, void **parameters) {
+static std::function<int(Stream)> prepare(Function function, unsigned groups, unsigned threads, unsigned sharedBytes,
+                                          void **parameters) {
   const std::string name = function->name;
+  if (function->program) {
+    zyx::ptx::Launch launch;
+    launch.module = function->module.get();
+    launch.program = function->program;
+    launch.groups[0] = groups;
+    launch.threads[0] = threads;
+    launch.dynamicSharedBytes = sharedBytes;
+    launch.parameters = takeParameters(*function->program, parameters);
+    return [launch, groups, threads, module = function->module](Stream stream) -> int {
+      ++state().facts.launches;
+      state().facts.lastGroups = groups;
+      state().facts.lastThreads = threads;
+      return enqueue(stream, [launch, module, stream] {
+        zyx::ptx::Launch now = launch;
+        for (const auto *blocks : {&state().memory, &state().leaving})
+          for (const auto &[address, block] : *blocks)
+            if (block.device == stream->device || block.pool->readers.contains(stream->device))
+              now.memory.emplace_back(address, address + block.size);
+        if (const int code = execute(now))
+          state().cards[stream->device].lost = code;
+      });
+    };
+  }
   const bool isMapped = name.rfind("mapped", 0) == 0;
   const bool computes = name.rfind("increment", 0) == 0 || isMapped;
   // In, out, scratch, programs.
@@ -593,18 +672,18 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
   };
 }
 int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                   unsigned, Stream stream, void **parameters, void **) {
+                   unsigned sharedBytes, Stream stream, void **parameters, void **) {
   // As where somebody else has what a launch needs, and waits for the card.
   if (state().facts.launchesWait)
     for (const uint32_t *gate = state().gate; gate && __atomic_load_n(gate, __ATOMIC_ACQUIRE) == 0;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return onStream(stream, [=] {
-    return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, parameters)(stream);
+    return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, sharedBytes, parameters)(stream);
   });
 }
 
 static std::function<int(Stream)> prepare(const KernelNode &kernel) {
-  return prepare(kernel.function, kernel.groups[0], kernel.threads[0], kernel.parameters);
+  return prepare(kernel.function, kernel.groups[0], kernel.threads[0], kernel.sharedBytes, kernel.parameters);
 }
 static std::function<int(Stream)> prepare(const CopyNode &copy) {
   return [=](Stream stream) { return cuMemcpyDtoDAsync_v2(copy.to.address, copy.from.address, copy.width, stream); };

@@ -26,6 +26,7 @@ protected:
     setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
     setenv("ZYX_CACHE_DIR", "off", 1);
     setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
+    setenv("FAKE_CUDA_EXECUTE", "0", 1);
     void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();

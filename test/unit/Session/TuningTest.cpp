@@ -432,6 +432,7 @@ protected:
   void SetUp() override {
     TuningTest::SetUp();
     setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
+    setenv("FAKE_CUDA_EXECUTE", "0", 1);
     void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
@@ -439,6 +440,7 @@ protected:
   }
   void TearDown() override {
     unsetenv("ZYX_CUDA_DRIVER");
+    unsetenv("FAKE_CUDA_EXECUTE");
     TuningTest::TearDown();
   }
   FakeCuda *fake = nullptr;
