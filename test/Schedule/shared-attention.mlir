@@ -146,7 +146,12 @@ func.func @grown(%q: tensor<70x2x1x64xf16> {graph.name = "q"}, %keys: tensor<70x
 
 // -----
 
-// Queries and keys of f32: tiles of both.
+// Queries and keys of f32: tiles of both. The last key that a row of the tile sees ends the walk.
+// LOWERED-LABEL: kernel.func @many_0
+// LOWERED: %[[LAST:.*]] = scf.for {{.*}} = %c0 to %c64 step %c1
+// LOWERED: arith.maxsi
+// LOWERED: %[[END:.*]] = arith.minsi %[[LAST]], %c577
+// LOWERED: scf.for {{.*}} = %c0 to %[[END]] step %c{{32|64}}
 // CHECK-LABEL: plan.func @
 // CHECK: kernel.func @{{.*}}schedule = #kernel.schedule<[#kernel.grid_step<"m", 64>, #kernel.online_step<"n", {{32|64}}>]>, threads = 256
 // CHECK-NOT: kernel.func

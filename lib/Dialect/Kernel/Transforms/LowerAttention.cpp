@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 #include <limits>
 
@@ -109,6 +110,15 @@ private:
   void put(const Staging &staging, ValueRange vectors);
   void setRow(Point &point, Value row);
   LogicalResult stageQueries();
+  /// What a condition says of the keys that a row sees: those below, or not below, a number that is evaluated for it.
+  struct Limit {
+    Value number;
+    bool isEnd;
+    int64_t plus;
+  };
+  void findLimits(Value condition, bool isSeen, SmallVectorImpl<Limit> &limits);
+  SmallVector<Limit> findLimits();
+  LogicalResult narrowKeys(Value &begin, Value &end);
   Values scoreParts();
   LogicalResult weigh(Value firstKey, Values &carried);
   void addValues(Values &carried, unsigned first);
@@ -281,6 +291,145 @@ LogicalResult AttentionLowering::stageQueries() {
     return failure();
   put(staging, *read);
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Which blocks
+//===----------------------------------------------------------------------===//
+
+/// Whether a tile counts along the keys, in whatever type.
+static bool countsKeys(Value tile, Axis keys, const Axes &axes) {
+  while (isa_and_nonnull<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp, BroadcastOp, TransposeOp, ReshapeOp>(
+      tile.getDefiningOp()))
+    tile = tile.getDefiningOp()->getOperand(0);
+  auto iota = tile.getDefiningOp<IotaOp>();
+  return iota && !iota.getBase() && isa<IntegerType, IndexType>(elementOf(tile)) &&
+         axes.of(iota.getResult(), iota.getDim()) == keys;
+}
+
+/// Limits of what is seen where a condition holds, or where it does not.
+void AttentionLowering::findLimits(Value condition, bool isSeen, SmallVectorImpl<Limit> &limits) {
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
+    return findLimits(op->getOperand(0), isSeen, limits);
+  // Where one of both hides a key nobody sees it.
+  if (isSeen ? isa_and_nonnull<arith::AndIOp>(op) : isa_and_nonnull<arith::OrIOp>(op)) {
+    findLimits(op->getOperand(0), isSeen, limits);
+    return findLimits(op->getOperand(1), isSeen, limits);
+  }
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  if (!compare)
+    return;
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  Value key = compare.getLhs(), other = compare.getRhs();
+  if (!countsKeys(key, attention.keys, axes)) {
+    std::swap(key, other);
+    switch (predicate) {
+    case arith::CmpIPredicate::slt:
+      predicate = arith::CmpIPredicate::sgt;
+      break;
+    case arith::CmpIPredicate::sle:
+      predicate = arith::CmpIPredicate::sge;
+      break;
+    case arith::CmpIPredicate::sgt:
+      predicate = arith::CmpIPredicate::slt;
+      break;
+    case arith::CmpIPredicate::sge:
+      predicate = arith::CmpIPredicate::sle;
+      break;
+    default:
+      break;
+    }
+  }
+  // What is the same for all keys is repeated along them.
+  while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(other.getDefiningOp()))
+    other = other.getDefiningOp()->getOperand(0);
+  if (!countsKeys(key, attention.keys, axes) || axes.contains(other, attention.keys) || !isa<IntegerType>(elementOf(other)) ||
+      elementOf(other).getIntOrFloatBitWidth() < 32)
+    return;
+  if (!isSeen)
+    predicate = arith::invertPredicate(predicate);
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+    return limits.push_back({other, true, 0});
+  case arith::CmpIPredicate::sle:
+    return limits.push_back({other, true, 1});
+  case arith::CmpIPredicate::sgt:
+    return limits.push_back({other, false, 1});
+  case arith::CmpIPredicate::sge:
+    return limits.push_back({other, false, 0});
+  default:
+    return;
+  }
+}
+
+/// Those of what is minus infinity elsewhere.
+SmallVector<AttentionLowering::Limit> AttentionLowering::findLimits() {
+  auto isHidden = [](Value tile) {
+    DenseElementsAttr value;
+    while (isa_and_nonnull<BroadcastOp, arith::ExtFOp, arith::TruncFOp>(tile.getDefiningOp()))
+      tile = tile.getDefiningOp()->getOperand(0);
+    if (!matchPattern(tile, m_Constant(&value)) || !value.isSplat() || !isa<FloatType>(value.getElementType()))
+      return false;
+    const auto number = value.getSplatValue<APFloat>();
+    return number.isInfinity() && number.isNegative();
+  };
+  SmallVector<Limit> limits;
+  Value scores = attention.max.getInput();
+  while (Operation *op = scores.getDefiningOp()) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+      scores = op->getOperand(0);
+      continue;
+    }
+    auto select = dyn_cast<arith::SelectOp>(op);
+    if (!select || !isTile(select.getCondition()))
+      break;
+    const bool isSeen = isHidden(select.getFalseValue());
+    if (!isSeen && !isHidden(select.getTrueValue()))
+      break;
+    findLimits(select.getCondition(), isSeen, limits);
+    scores = isSeen ? select.getTrueValue() : select.getFalseValue();
+  }
+  return limits;
+}
+
+/// Leaves out keys that no row of the program sees: in front, whole blocks.
+LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
+  auto smaller = [&](Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); };
+  auto larger = [&](Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); };
+  LogicalResult evaluated = success();
+  auto numberAt = [&](const Limit &limit, Point point) -> Value {
+    FailureOr<Value> number = evaluator.evaluate(limit.number, point);
+    if (failed(number)) {
+      evaluated = failure();
+      return index(0);
+    }
+    Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), *number);
+    place = smaller(larger(place, index(-1)), index(numKeys));
+    return larger(smaller(add(place, limit.plus), index(numKeys)), index(0));
+  };
+  for (const Limit &limit : findLimits()) {
+    const bool differs = llvm::any_of(attention.rows, [&](const SharedAttention::Part &part) {
+      return axes.contains(limit.number, part.axis);
+    });
+    Value all;
+    if (!differs)
+      all = numberAt(limit, program);
+    else
+      all = loop(index(0), index(shape.rows), index(1), limit.isEnd ? index(0) : index(numKeys),
+                 [&](Value row, ValueRange before) -> Values {
+                   Point point = program;
+                   setRow(point, add(firstRow, row));
+                   Value own = numberAt(limit, point);
+                   return {limit.isEnd ? larger(before[0], own) : smaller(before[0], own)};
+                 })[0];
+    if (limit.isEnd)
+      end = smaller(end, all);
+    else
+      begin = larger(begin, all);
+  }
+  begin = times(over(begin, shape.keys), shape.keys);
+  return evaluated;
 }
 
 //===----------------------------------------------------------------------===//
@@ -700,13 +849,17 @@ LogicalResult AttentionLowering::run() {
   if (shape.outSlices > 1)
     outputs = share({shape.outSlices, shape.rows, shape.width}, f32);
   Value begin = index(0), end = index(numKeys);
+  if (failed(narrowKeys(begin, end)))
+    return lowered.erase(), failure();
   if (shape.cluster > 1) {
     allNumbers = share({shape.cluster, 1 + numSums, shape.rows}, f32);
     allOutputs = share({shape.cluster, shape.rows, shape.width}, f32);
     rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
-    const int64_t own = llvm::divideCeil(llvm::divideCeil(numKeys, shape.keys), shape.cluster) * shape.keys;
-    begin = times(rank, own);
-    end = atMost(add(begin, own), numKeys);
+    // What all see falls into parts of whole blocks.
+    Value seen = b.createOrFold<arith::SubIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, end, begin), begin);
+    Value own = times(over(add(seen, shape.keys * shape.cluster - 1), shape.keys * shape.cluster), shape.keys);
+    begin = add(begin, b.createOrFold<arith::MulIOp>(loc, rank, own));
+    end = b.createOrFold<arith::MinSIOp>(loc, add(begin, own), end);
   }
   comparedRow = over(thread, perRow);
   comparedPlace = rest(thread, perRow);
