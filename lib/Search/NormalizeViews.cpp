@@ -111,6 +111,12 @@ static void pushReshape(ReshapeOp op) {
   op.replaceAllUsesWith(push(builder, op, {}));
 }
 
+void zyx::search::pushReshapes(Block &block) {
+  for (ReshapeOp reshape : llvm::make_early_inc_range(block.getOps<ReshapeOp>()))
+    if (!reshape.use_empty())
+      pushReshape(reshape);
+}
+
 //===----------------------------------------------------------------------===//
 // Expands move down
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,9 @@ void eraseUnused(mlir::Block &block);
 /// Whether the normal form has the reshape on the inputs of what it reads instead: few ops lie between.
 bool canPushReshape(graph::ir::ReshapeOp op);
 
+/// Puts all of these there.
+void pushReshapes(mlir::Block &block);
+
 /// What -zyx-search-normalize-views does in a block of graph ops.
 void normalizeViews(mlir::Block &block);
 

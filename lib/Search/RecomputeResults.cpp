@@ -221,6 +221,8 @@ private:
         for (auto &[at, leaf] : later)
           at -= at > i;
       }
+    // What was an input may be reshaped, what is computed may not.
+    zyx::search::pushReshapes(block);
   }
 
   /// Erases what nobody reads.

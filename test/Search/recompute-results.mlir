@@ -47,6 +47,29 @@ func.func @rows(%x: tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xf32
   return %0#0, %7 : tensor<64x32xbf16>, tensor<64x32xf32>
 }
 
+// What a reader reshapes is computed of what is reshaped: inside of a group only inputs are. So a number is stored in 16 bits
+// alone, and the sum of its columns widens it.
+// CHECK-LABEL: func.func @reshaped
+// CHECK: %[[ONE:.*]] = graph.group({{.*}}) -> tensor<64x4x8xbf16>
+// CHECK: graph.group(%[[A:.*]] = %[[ONE]] : tensor<64x4x8xbf16>) -> tensor<32xf32>
+// CHECK: %[[R:.*]] = graph.reshape %[[A]] : tensor<64x4x8xbf16> -> tensor<64x32xbf16>
+// CHECK: %[[W:.*]] = graph.cast %[[R]]
+// CHECK: graph.reduce add %[[W]] dims = [0]
+func.func @reshaped(%x: tensor<64x4x8xf32>) -> (tensor<64x4x8xbf16>, tensor<32xf32>) {
+  %0:2 = graph.group(%a = %x : tensor<64x4x8xf32>) -> (tensor<64x4x8xbf16>, tensor<64x4x8xf32>) {
+    %1 = graph.binary mul %a, %a : tensor<64x4x8xf32>
+    %2 = graph.cast %1 : tensor<64x4x8xf32> -> tensor<64x4x8xbf16>
+    %3 = graph.cast %2 : tensor<64x4x8xbf16> -> tensor<64x4x8xf32>
+    graph.yield %2, %3 : tensor<64x4x8xbf16>, tensor<64x4x8xf32>
+  }
+  %4 = graph.group(%a = %0#1 : tensor<64x4x8xf32>) -> tensor<32xf32> {
+    %5 = graph.reshape %a : tensor<64x4x8xf32> -> tensor<64x32xf32>
+    %6 = graph.reduce add %5 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+    graph.yield %6 : tensor<32xf32>
+  }
+  return %0#0, %4 : tensor<64x4x8xbf16>, tensor<32xf32>
+}
+
 // Kept are: what a product multiplies, what is returned, what is computed from more than it is, and sums.
 // CHECK-LABEL: func.func @kept
 // CHECK: %[[FACTOR:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
