@@ -93,7 +93,7 @@ struct KeepKernelPass : PassWrapper<KeepKernelPass, OperationPass<ModuleOp>> {
 /// kernel.func -> the same with a schedule for the target.
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
-    passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed}));
+    passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed, options.target.sharedBytes != 0 ? 256 : 1}));
   else if (options.optimise) {
     if (options.target.hasTensorCores())
       passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));

@@ -7,6 +7,7 @@
 #include "ChooseRules.h"
 
 #include "ChooseDot.h"
+#include "ChooseShared.h"
 #include "ChooseTensor.h"
 #include "Legality.h"
 
@@ -236,6 +237,9 @@ private:
     if (!target.isGpu() && target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
       return chooseBlocks(dot, parallel, m, n, most);
     if (target.isGpu()) {
+      SmallVector<Choice> shared = chooseShared(dot, parallel, m, n, most);
+      if (!shared.empty())
+        return shared;
       chooseThreads(dot, parallel, m, n);
       return {takeSteps()};
     }
@@ -267,6 +271,25 @@ private:
   void chooseThreads(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
     for (Axis axis : parallel)
       grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
+  }
+
+  /// Where a workgroup is a program, and multiplies out of shared memory.
+  SmallVector<Choice> chooseShared(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n, unsigned most) {
+    SmallVector<Choice> choices;
+    if (!zyx::schedule::storesFollowTiles(dot, stores, axes))
+      return choices;
+    for (const zyx::schedule::SharedPlan &plan :
+         zyx::schedule::planSharedDots(dot, axes, llvm::is_contained(parallel, m), llvm::is_contained(parallel, n), target, most)) {
+      for (Axis axis : parallel)
+        grid(axis, axis == m ? plan.tileRows : axis == n ? plan.tileColumns : 1);
+      auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rows, plan.depth, /*packLhs=*/true,
+                                        /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/false);
+      steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
+      func.setThreads(plan.threads);
+      choices.push_back(takeSteps());
+      choices.back().cost = plan.cost;
+    }
+    return choices;
   }
 
   /// On a processor with vectors.

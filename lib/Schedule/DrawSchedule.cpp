@@ -34,13 +34,14 @@ private:
 /// Draws for one kernel.
 class ScheduleDrawer {
 public:
-  ScheduleDrawer(FuncOp func, uint64_t seed) : func(func), random(seed) {
+  ScheduleDrawer(FuncOp func, uint64_t seed, int64_t mostThreads) : func(func), random(seed), mostThreads(mostThreads) {
     func.walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
         note(load.getAxes());
       else if (auto iota = dyn_cast<IotaOp>(op))
         note(iota.getAxes());
-      hasDot |= isa<DotOp>(op);
+      numDots += isa<DotOp>(op);
+      combines |= isa<ReduceOp, ScanOp>(op);
       hasExp |= isa<math::ExpOp>(op);
     });
   }
@@ -48,6 +49,10 @@ public:
   /// Steps that are refused are left out.
   ScheduleAttr draw() {
     SmallVector<Attribute> steps;
+    if (mostThreads > 1 && numDots == 1 && !combines && random.below(2) == 0) {
+      drawShared(steps);
+      return ScheduleAttr::get(func.getContext(), steps);
+    }
     for (uint64_t tries = random.below(7); tries > 0 && !names.empty(); --tries) {
       steps.push_back(drawStep());
       if (!zyx::schedule::isLegal(func, steps))
@@ -63,7 +68,27 @@ private:
         names.insert(name);
   }
 
+  /// A workgroup for each tile. Where its threads are too few for that, or nothing can be cut, a program is one thread.
+  void drawShared(SmallVector<Attribute> &steps) {
+    MLIRContext *context = func.getContext();
+    static constexpr int64_t tiles[] = {1, 4, 7, 8, 16, 20, 32, 64}, parts[] = {1, 2, 4, 8}, depths[] = {1, 3, 8, 16, 20, 64};
+    for (StringAttr axis : names) {
+      steps.push_back(GridStepAttr::get(context, axis, tiles[random.below(std::size(tiles))]));
+      if (!zyx::schedule::isLegal(func, steps))
+        steps.pop_back();
+    }
+    const int64_t rows = parts[random.below(std::size(parts))], columns = parts[random.below(std::size(parts))];
+    const int64_t depth = depths[random.below(std::size(depths))];
+    steps.push_back(BlockStepAttr::get(context, BlockingAttr::get(context, rows, columns, rows, depth, /*packLhs=*/true,
+                                                                  /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/false)));
+    if (zyx::schedule::isLegal(func, steps))
+      func.setThreads(std::min<int64_t>(int64_t(32) << random.below(4), mostThreads));
+    else
+      steps.pop_back();
+  }
+
   Attribute drawStep() {
+    const bool hasDot = numDots != 0;
     MLIRContext *context = func.getContext();
     if (random.below(8) == 0)
       return StreamStepAttr::get(context);
@@ -98,8 +123,10 @@ private:
 
   FuncOp func;
   Random random;
+  const int64_t mostThreads;
   llvm::SetVector<StringAttr> names;
-  bool hasDot = false, hasExp = false;
+  unsigned numDots = 0;
+  bool combines = false, hasExp = false;
 };
 
 struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {
@@ -111,7 +138,7 @@ struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {
       // Kernels of one program draw different ones.
       uint64_t kernelSeed = seed * 1000003 + number++;
       if (!func.getSchedule())
-        func.setScheduleAttr(ScheduleDrawer(func, kernelSeed).draw());
+        func.setScheduleAttr(ScheduleDrawer(func, kernelSeed, threads).draw());
     });
   }
 };

@@ -371,6 +371,9 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
 
 double Estimator::onCard(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
+  // Out of shared memory, with all that feeds it.
+  if (blocking && choice.cost > 0)
+    return overlapped(choice.cost, work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores));
   const double threads = programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
   const double turns = std::max(1.0, threads / (cores * mostThreads));
   const double compute = std::max(work.ops / (cores * cardLanes), work.ops / threads * opLatency);

@@ -171,6 +171,7 @@ void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);
 void addOrderCases(std::vector<Case> &cases);
+void addProductCases(std::vector<Case> &cases);
 void addConvolutionCases(std::vector<Case> &cases);
 void addAttentionCases(std::vector<Case> &cases);
 void addMaskCases(std::vector<Case> &cases);

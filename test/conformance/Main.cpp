@@ -134,6 +134,7 @@ std::vector<Case> collect(const Settings &settings) {
   addOrderCases(all);
   addMovementCases(all);
   addConvolutionCases(all);
+  addProductCases(all);
   addAttentionCases(all);
   addMaskCases(all);
   addCompositionCases(all);

@@ -72,9 +72,11 @@ def DrawSchedulePass : Pass<"zyx-schedule-draw"> {
     schedule that is not refused must give the same answers. Draws up to six steps from the axes' names
     and small tiles, tries each on a copy of the kernel, and leaves out those that
     `-zyx-kernel-apply-schedule` refuses. The same seed draws the same schedules. A kernel that has a
-    schedule keeps it.
+    schedule keeps it. Where programs may be workgroups, some dots are multiplied out of shared memory.
   }];
-  let options = [Option<"seed", "seed", "uint64_t", "1", "What the numbers are drawn from">];
+  let options = [
+    Option<"seed", "seed", "uint64_t", "1", "What the numbers are drawn from">,
+    Option<"threads", "threads", "int64_t", "1", "Threads that a program has at most">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
 }
 

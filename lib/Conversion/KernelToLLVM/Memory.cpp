@@ -180,7 +180,7 @@ int64_t divisorOf(Value index, unsigned depth = 8) {
   Operation *op = index.getDefiningOp();
   if (isa<arith::MulIOp>(op))
     return std::min(most, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp>(op))
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp>(op))
     return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
   return 1;
 }

@@ -49,7 +49,7 @@ public:
       missed("a dot is walked by rows, not in blocks: what is left of its rows or columns is not one number");
       return false;
     }
-    findEpilogue();
+    epilogue = t.takeStores(dot);
     if (!placeSums()) {
       missed("a dot is walked by rows, not in blocks: sums have no place between pieces of the contraction");
       return false;
@@ -115,49 +115,6 @@ private:
   //===--------------------------------------------------------------------===//
   // What happens to the sums
   //===--------------------------------------------------------------------===//
-
-  /// Stores of what is computed from the result, element by element and from what is there already, are
-  /// done to each tile while it is in registers. Where anything else uses the result it goes to memory.
-  void findEpilogue() {
-    llvm::SmallSetVector<Value, 8> values;
-    llvm::SmallSetVector<Operation *, 4> stores;
-    values.insert(dot.getResult());
-    SmallVector<Axis> own = t.axes.of(dot.getResult());
-    for (size_t i = 0; i < values.size(); ++i)
-      for (Operation *user : values[i].getUsers()) {
-        if (user->getBlock() != dot->getBlock())
-          return;
-        if (!isTileRoot(user)) {
-          values.insert(user->result_begin(), user->result_end());
-          continue;
-        }
-        auto store = dyn_cast<StoreOp>(user);
-        if (!store)
-          return;
-        for (Axis axis : t.axes.of(store.getValue()))
-          if (!llvm::is_contained(own, axis) && t.axes.extent(axis) != 1)
-            return;
-        stores.insert(store);
-      }
-    SmallVector<Operation *> roots = stores.takeVector();
-    TileLowering::Cone cone = t.coneOf(roots);
-    if (cone.held)
-      return;
-    for (Value result : cone.results)
-      if (result != dot.getResult())
-        return;
-    // Indices of what follows the dot are needed now.
-    for (Operation *op = dot->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
-      auto touches = [](auto values) { return llvm::any_of(values, [](Value v) { return isTile(v); }); };
-      if (t.done.contains(op) || op->getNumRegions() || !isPure(op) || touches(op->getOperands()) ||
-          touches(op->getResults()))
-        continue;
-      t.builder.clone(*op, t.evaluator.mapping);
-      t.done.insert(op);
-    }
-    for (Operation *root : roots)
-      epilogue.push_back(cast<StoreOp>(root));
-  }
 
   /// Between pieces of the contraction sums are in the output where one has their type, in the columns'
   /// order; else in memory of the program. There whole vectors are written, so that a panel of less would
@@ -661,5 +618,45 @@ private:
 };
 
 } // namespace zyx::kernel
+
+SmallVector<StoreOp> TileLowering::takeStores(DotOp dot) {
+  llvm::SmallSetVector<Value, 8> values;
+  llvm::SmallSetVector<Operation *, 4> stores;
+  values.insert(dot.getResult());
+  SmallVector<Axis> own = axes.of(dot.getResult());
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (user->getBlock() != dot->getBlock())
+        return {};
+      if (!isTileRoot(user)) {
+        values.insert(user->result_begin(), user->result_end());
+        continue;
+      }
+      auto store = dyn_cast<StoreOp>(user);
+      if (!store)
+        return {};
+      for (Axis axis : axes.of(store.getValue()))
+        if (!llvm::is_contained(own, axis) && axes.extent(axis) != 1)
+          return {};
+      stores.insert(store);
+    }
+  SmallVector<Operation *> roots = stores.takeVector();
+  Cone cone = coneOf(roots);
+  if (cone.held)
+    return {};
+  for (Value result : cone.results)
+    if (result != dot.getResult())
+      return {};
+  // Indices of what follows the dot are needed now.
+  for (Operation *op = dot->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+    auto touches = [](auto values) { return llvm::any_of(values, [](Value v) { return isTile(v); }); };
+    if (done.contains(op) || op->getNumRegions() || !isPure(op) || touches(op->getOperands()) ||
+        touches(op->getResults()))
+      continue;
+    builder.clone(*op, evaluator.mapping);
+    done.insert(op);
+  }
+  return llvm::map_to_vector(roots, [](Operation *root) { return cast<StoreOp>(root); });
+}
 
 FailureOr<bool> TileLowering::emitBlockedDot(DotOp dot) { return BlockedDotEmitter(*this, dot).emit(); }

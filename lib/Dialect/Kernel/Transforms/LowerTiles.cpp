@@ -141,8 +141,12 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
       lowered.erase();
       return failure();
     }
-    if (lowering.keepsApart()) {
+    if (lowering.wantsOneThread() || lowering.keepsApart()) {
       lowered.erase();
+      if (lowering.wantsOneThread()) {
+        func.removeThreadsAttr();
+        func->removeAttr(residentsAttrName);
+      }
       func.removeClusterAttr();
       return lowerTiles(func, axes);
     }

@@ -238,7 +238,9 @@ private:
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
-    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
+    // Factors of a dot come into shared memory by slices.
+    if (!func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
     return success();
   }
 };

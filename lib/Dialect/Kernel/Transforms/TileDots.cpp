@@ -132,7 +132,14 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
 /// A dot whose result fits the registers stays there; a larger one goes to memory block by block.
 LogicalResult TileLowering::emitDot(DotOp dot) {
   Location loc = dot.getLoc();
-  if (dot.getBlocking()) {
+  if (threads > 1) {
+    FailureOr<bool> emitted = dot.getBlocking() ? emitSharedDot(dot) : FailureOr<bool>(false);
+    if (failed(emitted))
+      return failure();
+    refusesThreads |= !*emitted;
+    if (*emitted)
+      return success();
+  } else if (dot.getBlocking()) {
     FailureOr<bool> emitted = emitBlockedDot(dot);
     if (failed(emitted))
       return failure();

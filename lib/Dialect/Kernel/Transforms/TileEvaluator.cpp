@@ -314,6 +314,9 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
 
 /// An element found through several blocks, or one that may not exist: `other` or zero then.
 Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
+  if (sumsByDimension)
+    if (Value read = loadElementThroughForm(view, indices, other, loc))
+      return read;
   auto expression = [&](AffineExpr expr) -> Value { return constantIndex(*BlockAttr::constant(expr), loc); };
   SmallVector<Value> at(indices);
   Value exists, linear;

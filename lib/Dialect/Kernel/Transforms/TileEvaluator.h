@@ -87,6 +87,9 @@ public:
   const bool hasFma;
   /// Lanes of a vector are registers.
   const bool isGpu;
+  /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by one:
+  /// many of them share their position along one of two axes.
+  bool sumsByDimension = false;
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
@@ -119,6 +122,8 @@ private:
   const AccessForm *formOf(ViewOp view, unsigned dim);
   mlir::Value loadThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, unsigned vectorDim,
                               Point &point, mlir::Location loc);
+  mlir::Value loadElementThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
+                                     mlir::Location loc);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
                         llvm::function_ref<mlir::Value(mlir::Value lane)> load);
   mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,

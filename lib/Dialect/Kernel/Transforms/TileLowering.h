@@ -43,6 +43,8 @@ public:
   mlir::IRMapping &mapping() { return evaluator.mapping; }
   /// Whether a tile lies in memory that only the threads of one workgroup share, of a cluster of several.
   bool keepsApart() const { return cluster > 1 && sharesTiles; }
+  /// Whether there is something that several threads do not compute together, whatever they were meant to.
+  bool wantsOneThread() const { return refusesThreads; }
 
 private:
   using Accumulators = llvm::SmallVector<mlir::Value>;
@@ -63,10 +65,16 @@ private:
   MemoryTile memoryOf(mlir::Value tile);
   mlir::LogicalResult copyMemory(MemoryTile from, MemoryTile to, mlir::Location loc);
 
-  // Dots (TileDots.cpp, BlockedDots.cpp).
+  // Dots (TileDots.cpp, BlockedDots.cpp, SharedDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
   /// Emits a dot as its `blocking` says; false, with nothing emitted, where its form does not allow that.
   mlir::FailureOr<bool> emitBlockedDot(DotOp dot);
+  /// Emits a dot with `blocking` whose tile a workgroup's threads share, out of shared memory; false, with nothing emitted,
+  /// where they cannot.
+  mlir::FailureOr<bool> emitSharedDot(DotOp dot);
+  /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else uses
+  /// it: they can be done while its sums are in registers. What their indices need is lowered with them.
+  llvm::SmallVector<StoreOp> takeStores(DotOp dot);
   bool readsFromRegisters(DotOp dot, Axis m, Axis n);
   mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
                                                                              int64_t vectors, Extent columns);
@@ -100,6 +108,7 @@ private:
   friend class BlockedDotEmitter;
   friend class Packer;
   friend class RunPacker;
+  friend class SharedDotEmitter;
   friend class MatrixUnit;
   friend class WeightPanels;
 
@@ -110,7 +119,7 @@ private:
   TileEvaluator evaluator;
   /// Workgroups that compute a program together, and threads of all of them.
   const int64_t cluster, threads;
-  bool sharesTiles = false;
+  bool sharesTiles = false, refusesThreads = false;
   llvm::SmallVector<mlir::Operation *> pending;
   /// Tiles in shared memory that a loop adds to, each thread at its own places.
   llvm::DenseSet<mlir::Value> ownSums;

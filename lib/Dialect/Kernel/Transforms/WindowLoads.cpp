@@ -112,3 +112,87 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
   return LoadOp::create(builder, loc, VectorType::get(point.lanes, rowType.getElementType()), row, place, mask,
                         mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
 }
+
+/// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a dimension
+/// whose position does not change is the same for all elements. Null where the view has no form, or numbers beyond 32 bits
+/// are met on the way.
+Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
+  auto [known, isNew] = forms.try_emplace(view.getMap());
+  if (isNew)
+    known->second = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = known->second;
+  // What is read where nothing exists must exist.
+  Value row = viewAsRow(builder, view);
+  auto rowType = cast<ViewType>(row.getType());
+  if (!form || rowType.getDimSize(0) < 1)
+    return {};
+  constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
+  auto reach = [&](int64_t constant, llvm::function_ref<int64_t(size_t)> factor) {
+    int64_t sum = std::abs(constant);
+    for (auto [p, part] : llvm::enumerate(form->parts))
+      sum += std::abs(factor(p)) * part.extent;
+    return sum;
+  };
+  bool isNarrow = reach(form->offset, [&](size_t p) { return form->parts[p].stride; }) <= most;
+  for (const AccessForm::Bound &bound : form->bounds)
+    isNarrow &= reach(std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high),
+                      [&](size_t p) { return bound.factors[p]; }) <= most;
+  for (int64_t extent : view.getType().getShape())
+    isNarrow &= extent <= most;
+  if (!isNarrow)
+    return {};
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  SmallVector<Value> positions(form->parts.size());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value rest = builder.createOrFold<arith::IndexCastOp>(loc, i32, index);
+    ArrayRef<unsigned> parts = form->dims[dim];
+    for (size_t i = parts.size(); i-- > 1;) {
+      Value extent = constant(form->parts[parts[i]].extent);
+      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
+      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+    }
+    if (!parts.empty())
+      positions[parts.front()] = rest;
+  }
+  auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
+    Value total;
+    auto add = [&](Value &to, Value step) {
+      to = to ? builder.createOrFold<arith::AddIOp>(loc, to, step) : step;
+    };
+    for (ArrayRef<unsigned> parts : form->dims) {
+      Value own;
+      for (unsigned p : parts)
+        if (int64_t by = factor(p); by != 0)
+          add(own, builder.createOrFold<arith::MulIOp>(loc, positions[p], constant(by)));
+      if (own)
+        add(total, own);
+    }
+    if (!total)
+      return constant(offset);
+    if (offset != 0)
+      add(total, constant(offset));
+    return total;
+  };
+  Value exists;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    // Numbers below the bound are large when read as unsigned.
+    Value at = sum(bound.offset - bound.low, [&](size_t p) { return bound.factors[p]; });
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at,
+                                         constant(std::max<int64_t>(bound.high - bound.low, 0)));
+    exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
+  }
+  Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
+  if (exists)
+    place = arith::SelectOp::create(builder, loc, exists, place, constant(0));
+  place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
+  Type element = rowType.getElementType();
+  Value read = LoadOp::create(builder, loc, element, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  if (!exists)
+    return read;
+  if (!other)
+    other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  return arith::SelectOp::create(builder, loc, exists, read, other);
+}

@@ -1,0 +1,59 @@
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a | FileCheck %s
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=OLD
+// RUN: zyx-opt %s -zyx-schedule-choose=target=x86-64-v3 | FileCheck %s --check-prefix=CPU
+
+!f = !kernel.buffer<f32, global>
+!h = !kernel.buffer<f16, global>
+
+// A computed factor keeps a product from tensor cores: workgroups evaluate it into shared memory. Large tiles where there
+// are many, and small ones that groups of threads share where there are few.
+// CHECK-LABEL: kernel.func @large
+// CHECK-SAME:  #kernel.grid_step<"m", 128>, #kernel.grid_step<"n", 128>, #kernel.block_step<<8 x 8, rows 8, depth 16, pack lhs rhs>>]>, threads = 256
+// OLD-LABEL:   kernel.func @large
+// OLD-SAME:    #kernel.block_step<<8 x 8, rows 8,
+// CPU-LABEL:   kernel.func @large
+// CPU-NOT:     threads =
+kernel.func @large(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[4096, 640] strides [640, 1]>]> : !f -> !kernel.view<4096x640xf32, global>
+  %b = kernel.view %w map <[<[640, 2560] strides [2560, 1]>]> : !f -> !kernel.view<640x2560xf32, global>
+  %c = kernel.view %y map <[<[4096, 2560] strides [2560, 1]>]> : !f -> !kernel.view<4096x2560xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<4096x640xf32, global> -> tensor<4096x640xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<640x2560xf32, global> -> tensor<640x2560xf32>
+  %nt = arith.mulf %at, %at : tensor<4096x640xf32>
+  %z = arith.constant dense<0.0> : tensor<4096x2560xf32>
+  %d = kernel.dot %nt, %bt, %z : tensor<4096x640xf32>, tensor<640x2560xf32> -> tensor<4096x2560xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<4096x2560xf32>, !kernel.view<4096x2560xf32, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @few
+// CHECK-SAME:  depth 128, pack lhs rhs>>]>, threads = {{128|256}}
+kernel.func @few(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[64, 650] strides [650, 1]>]> : !f -> !kernel.view<64x650xf32, global>
+  %b = kernel.view %w map <[<[650, 650] strides [650, 1]>]> : !f -> !kernel.view<650x650xf32, global>
+  %c = kernel.view %y map <[<[64, 650] strides [650, 1]>]> : !f -> !kernel.view<64x650xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<64x650xf32, global> -> tensor<64x650xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<650x650xf32, global> -> tensor<650x650xf32>
+  %z = arith.constant dense<0.0> : tensor<64x650xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<64x650xf32>, tensor<650x650xf32> -> tensor<64x650xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<64x650xf32>, !kernel.view<64x650xf32, global>
+  kernel.return
+}
+
+// A contraction of a few steps is not worth a slice.
+// CHECK-LABEL: kernel.func @short
+// CHECK-NOT:   block_step
+kernel.func @short(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[4000, 3] strides [3, 1]>]> : !f -> !kernel.view<4000x3xf32, global>
+  %b = kernel.view %w map <[<[3, 500] strides [500, 1]>]> : !f -> !kernel.view<3x500xf32, global>
+  %c = kernel.view %y map <[<[4000, 500] strides [500, 1]>]> : !f -> !kernel.view<4000x500xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<4000x3xf32, global> -> tensor<4000x3xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<3x500xf32, global> -> tensor<3x500xf32>
+  %z = arith.constant dense<0.0> : tensor<4000x500xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<4000x3xf32>, tensor<3x500xf32> -> tensor<4000x500xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<4000x500xf32>, !kernel.view<4000x500xf32, global>
+  kernel.return
+}

@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Products whose factors are computed, windows, flipped, picked or converted, of odd sizes and of several slices along the
+// contraction: what a card multiplies out of shared memory (docs/cuda.md).
+//===----------------------------------------------------------------------===//
+#include "Convolution.h"
+
+#include "zyx/Graph/Gradient.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace zyx::conformance {
+
+using Ints = std::vector<int64_t>;
+using Inputs = std::span<const NodeId>;
+using Nodes = std::vector<NodeId>;
+
+namespace {
+
+struct Layer {
+  const char *name;
+  int64_t batch, channels, outputs, side, size, stride, dilation, groups;
+};
+
+} // namespace
+
+static NodeId roundTo(Builder &b, NodeId x, DType dtype) { return b.type(x).dtype == dtype ? x : b.cast(x, dtype); }
+
+/// A convolution, and its gradients with respect to images and filters: windows of both, flipped filters, and sums over all
+/// places of all images.
+static void addGradients(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
+  cases.push_back({std::string("product.convolution.") + layer.name + (channelsLast ? ".last." : ".first.") + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const int64_t c = layer.channels, each = c / layer.groups, s = layer.side, w = layer.size;
+                     const NodeId x = b.x(dtype, channelsLast ? Shape{layer.batch, s, s, c} : Shape{layer.batch, c, s, s});
+                     const NodeId f = b.x(dtype, channelsLast ? Shape{w, w, each, layer.outputs} : Shape{layer.outputs, each, w, w});
+                     const int64_t pad = layer.dilation * (w - 1) / 2;
+                     const NodeId y = convolve(b, x, f,
+                                               {channelsLast, {layer.stride, layer.stride}, {layer.dilation, layer.dilation},
+                                                {pad, pad}, {pad, pad}, layer.groups},
+                                               accumulatorType(dtype));
+                     const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
+                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{x, f}});
+                     if (!gradients.isOk() || !(*gradients)[0] || !(*gradients)[1]) {
+                       std::fprintf(stderr, "a convolution without gradients\n");
+                       std::abort();
+                     }
+                     return Nodes{y, *(*gradients)[0], *(*gradients)[1]};
+                   }});
+}
+
+/// Weights of 8 bits, converted and scaled by channel.
+static void addByChannel(std::vector<Case> &cases, int64_t rows, DType dtype) {
+  cases.push_back({"product.by-channel." + std::to_string(rows) + "." + std::string(toString(dtype)), [=](Builder &b) {
+                     const Shape shape{300, 1000};
+                     const NodeId w = b.cast(b.x(DType::I8, shape), DType::F32);
+                     const NodeId scaled = b.mul(w, b.along(b.splat(DType::F32, {300}, 0.01), shape, 0));
+                     const NodeId x = b.x(dtype, {rows, 1000});
+                     return Nodes{roundTo(b, b.matmul(roundTo(b, x, DType::F32), b.permute(scaled, {1, 0}), DType::F32), dtype)};
+                   }});
+}
+
+/// Both factors are computed, one of them of two inputs.
+static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_t n, int64_t k) {
+  cases.push_back({"product.computed." + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + "." +
+                       std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {m, k}), y = b.x(dtype, {m, k}), w = b.x(dtype, {n, k});
+                     const NodeId left = b.mul(x, b.binary(BinaryKind::Max, y, b.like(y, 0)));
+                     const NodeId right = b.permute(b.unary(UnaryKind::Tanh, w), {1, 0});
+                     const NodeId sums = b.matmul(left, right, accumulatorType(dtype));
+                     return Nodes{roundTo(b, b.add(sums, b.along(b.x(accumulatorType(dtype), {n}), {m, n}, 1)), dtype)};
+                   }});
+}
+
+/// Matrices that are picked by an index, which may be outside.
+static void addPicked(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({"product.picked." + std::string(toString(dtype)), [=](Builder &b) {
+                     const NodeId experts = b.x(dtype, {5, 70, 90});
+                     const NodeId chosen = b.input(makeTensor(DType::I64, {4}, {3, 0, 4, 3}));
+                     const NodeId w = b.gather(experts, chosen, 0);
+                     const NodeId x = b.x(dtype, {4, 6, 70});
+                     return Nodes{b.matmul(x, w, accumulatorType(dtype))};
+                   }});
+  cases.push_back({"product.of-rows." + std::string(toString(dtype)), [=](Builder &b) {
+                     const NodeId table = b.x(dtype, {40, 129});
+                     const NodeId rows = b.input(makeTensor(DType::I64, {7}, {39, 0, 12, 5, 5, 38, 1}));
+                     return Nodes{b.matmul(b.gather(table, rows, 0), b.x(dtype, {129, 67}), accumulatorType(dtype))};
+                   }});
+}
+
+/// Each trip multiplies what it carries by weights, and adds a row that its index picks.
+static void addLoop(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({"product.loop." + std::string(toString(dtype)), [=](Builder &b) {
+                     constexpr int64_t rows = 20, width = 150;
+                     const NodeId w = b.x(dtype, {width, width}), x = b.x(dtype, {5, rows, width});
+                     return b.loop(5, {b.splat(dtype, {rows, width}, 0)}, {w, x}, [=](Builder &s, Inputs in) {
+                       const NodeId y = roundTo(s, s.matmul(in[1], s.permute(in[2], {1, 0}), accumulatorType(dtype)), dtype);
+                       const NodeId row = s.reshape(s.gather(in[3], s.reshape(in[0], {1}), 0), {rows, width});
+                       return Nodes{s.unary(UnaryKind::Tanh, s.add(s.mul(y, s.like(y, 0.05)), row))};
+                     });
+                   }});
+}
+
+void addProductCases(std::vector<Case> &cases) {
+  using enum DType;
+  const Layer layers[] = {
+      {"grouped", 3, 24, 32, 11, 3, 1, 1, 4},  {"strided", 2, 10, 20, 15, 3, 2, 1, 1}, {"dilated", 2, 9, 17, 13, 3, 1, 3, 1},
+      {"patches", 2, 5, 33, 16, 4, 4, 1, 1},   {"wide", 2, 33, 40, 9, 3, 1, 1, 1},
+  };
+  for (const Layer &layer : layers)
+    for (const bool channelsLast : {false, true})
+      for (const DType dtype : {F32, F16, BF16})
+        addGradients(cases, layer, channelsLast, dtype);
+  for (const int64_t rows : {2, 5, 16})
+    for (const DType dtype : {F32, BF16})
+      addByChannel(cases, rows, dtype);
+  for (const DType dtype : {F32, F64, F16, BF16}) {
+    addComputed(cases, dtype, 37, 75, 650);
+    // Few sums of a long contraction.
+    addComputed(cases, dtype, 7, 9, 9001);
+    addPicked(cases, dtype);
+    addLoop(cases, dtype);
+  }
+  addComputed(cases, F32, 1, 130, 257);
+  addComputed(cases, F32, 130, 1, 257);
+  addComputed(cases, F32, 200, 131, 40);
+}
+
+} // namespace zyx::conformance
