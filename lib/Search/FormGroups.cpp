@@ -329,6 +329,7 @@ private:
       zyx::search::mergeReductions(block);
       if (threads != 0 && join)
         zyx::search::partRows(block, threads);
+      zyx::search::partContractions(block, threads);
       // Cards whose tensor cores take whole tiles have clusters of workgroups.
       constexpr int64_t workgroups = 8;
       zyx::search::partReductions(block, threads, tensor != 0 ? workgroups : 1);
@@ -337,6 +338,7 @@ private:
         recomputed = zyx::search::recomputeWeights(block, tensor);
       zyx::search::divideAfterwards(block);
       zyx::search::splitReductions(block, threads);
+      zyx::search::splitContractions(block, threads);
       zyx::search::narrowIndices(block);
       zyx::search::eraseUnused(block);
     }

@@ -395,6 +395,155 @@ void zyx::search::partReductions(Block &block, int64_t threads, int64_t cluster)
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Long contractions
+//===----------------------------------------------------------------------===//
+
+/// Whether a value is computed from the result of another reduction, element by element and through views.
+static bool followsReduction(Value value, llvm::DenseSet<Operation *> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(op).second)
+    return false;
+  if (isa<ReduceOp>(op))
+    return true;
+  const bool isPassed = isView(op) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(op);
+  return isPassed && llvm::any_of(op->getOperands(), [&](Value operand) { return followsReduction(operand, seen); });
+}
+
+namespace {
+
+/// The leading part of what is summed up: whole dimensions, and then a part of another one.
+struct LeadingPart {
+  int64_t parts = 1;
+  SmallVector<int64_t> whole;
+  int64_t cut = -1, pieces = 1;
+};
+
+} // namespace
+
+/// At most so many parts, of the dimensions in their order.
+static LeadingPart findLeadingPart(ReduceOp op, int64_t most) {
+  LeadingPart result;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape();
+  for (int64_t dim : op.getDims()) {
+    const int64_t extent = shape[dim];
+    if (result.parts * extent <= most && result.whole.size() + 1 < op.getDims().size()) {
+      result.whole.push_back(dim);
+      result.parts *= extent;
+      continue;
+    }
+    for (int64_t pieces = std::min(most / result.parts, extent - 1); pieces > 1; --pieces)
+      if (extent % pieces == 0) {
+        result.cut = dim;
+        result.pieces = pieces;
+        result.parts *= pieces;
+        break;
+      }
+    break;
+  }
+  return result;
+}
+
+/// How many parts a contraction is worth: few results of a long sum are few tiles, which fill no card.
+static int64_t partsOfContraction(ReduceOp op, int64_t threads) {
+  // A tile's results; steps that a part has at least; parts that are worth a second kernel.
+  constexpr int64_t tileResults = 1024, fewestSteps = 256, fewestParts = 8, fewestProducts = int64_t(1) << 23;
+  constexpr int64_t threadsPerTile = 128;
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  if (results == 0 || type.getNumElements() < fewestProducts || type.getElementTypeBitWidth() < 32)
+    return 0;
+  std::optional<Contraction> contraction = matchContraction(op);
+  if (!contraction)
+    return 0;
+  int64_t batches = 1;
+  for (int64_t dim : contraction->batch)
+    batches *= type.getDimSize(dim);
+  const int64_t tiles = std::max<int64_t>(llvm::divideCeil(results, tileResults), batches);
+  const int64_t steps = type.getNumElements() / results;
+  const int64_t parts = std::min(threads / threadsPerTile / tiles, steps / fewestSteps);
+  return parts < fewestParts ? 0 : parts;
+}
+
+/// The contraction's parts, where it is worth some; attentions are walked as a whole.
+static std::optional<LeadingPart> partsWorth(ReduceOp op, int64_t threads) {
+  const int64_t most = partsOfContraction(op, threads);
+  llvm::DenseSet<Operation *> seen;
+  if (most == 0 || followsReduction(op.getX(), seen))
+    return std::nullopt;
+  LeadingPart leading = findLeadingPart(op, most);
+  if (2 * leading.parts < most && leading.parts < 16)
+    return std::nullopt;
+  return leading;
+}
+
+void zyx::search::partContractions(Block &block, int64_t threads) {
+  if (threads == 0)
+    return;
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    std::optional<LeadingPart> leading = partsWorth(op, threads);
+    if (!leading || leading->cut < 0)
+      continue;
+    // The cut dimension becomes two: its pieces, and what each has.
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    SmallVector<int64_t> shape(type.getShape()), dims;
+    for (int64_t dim : op.getDims()) {
+      dims.push_back(dim > leading->cut ? dim + 1 : dim);
+      if (dim == leading->cut)
+        dims.push_back(dim + 1);
+    }
+    shape[leading->cut] /= leading->pieces;
+    shape.insert(shape.begin() + leading->cut, leading->pieces);
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    auto product = op.getX().getDefiningOp<BinaryOp>();
+    // In front of what repeats a factor, so that it is still seen to do so.
+    std::function<Value(Value)> parted = [&](Value value) -> Value {
+      auto own = cast<RankedTensorType>(value.getType());
+      SmallVector<int64_t> extents(own.getShape());
+      const bool isRepeated = extents[leading->cut] == 1;
+      extents[leading->cut] /= isRepeated ? 1 : leading->pieces;
+      extents.insert(extents.begin() + leading->cut, isRepeated ? 1 : leading->pieces);
+      if (auto expand = value.getDefiningOp<ExpandOp>())
+        return ExpandOp::create(builder, loc, own.clone(extents), parted(expand.getX()));
+      return ReshapeOp::create(builder, loc, own.clone(extents), value);
+    };
+    Value terms = BinaryOp::create(builder, loc, type.clone(shape), BinaryKind::Mul, parted(product.getA()), parted(product.getB()));
+    op.replaceAllUsesWith(ReduceOp::create(builder, loc, op.getResult().getType(), ReduceKind::Add, terms, dims).getResult());
+    op.erase();
+  }
+}
+
+void zyx::search::splitContractions(Block &block, int64_t threads) {
+  if (threads == 0)
+    return;
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    std::optional<LeadingPart> leading = partsWorth(op, threads);
+    if (!leading || leading->whole.empty())
+      continue;
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    SmallVector<int64_t> inner, kept, last;
+    for (int64_t dim : op.getDims())
+      if (!llvm::is_contained(leading->whole, dim))
+        inner.push_back(dim);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (!llvm::is_contained(inner, dim)) {
+        if (llvm::is_contained(leading->whole, dim))
+          last.push_back(static_cast<int64_t>(kept.size()));
+        kept.push_back(type.getDimSize(dim));
+      }
+    OpBuilder builder(op);
+    Value partial = ReduceOp::create(builder, op.getLoc(), type.clone(kept), ReduceKind::Add, op.getX(), inner);
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), ReduceKind::Add, partial, last).getResult());
+    op.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of columns
+//===----------------------------------------------------------------------===//
+
 /// Many parts of columns, of which few threads would each combine all: fewer of them.
 static Value gatherParts(OpBuilder &builder, ReduceOp op, Value partial) {
   constexpr int64_t fewestParts = 128, parts = 16;

@@ -30,6 +30,10 @@ void expandRandomBits(mlir::Block &block);
 /// programs, with so many workgroups in a cluster for each.
 void partReductions(mlir::Block &block, int64_t threads, int64_t cluster);
 void splitReductions(mlir::Block &block, int64_t threads);
+/// Makes two sums of a long contraction with few results, where a card has `threads`: of each part of it, and of all parts in
+/// their order. The first function gives factors a dimension of parts, the second one splits, as above.
+void partContractions(mlir::Block &block, int64_t threads);
+void splitContractions(mlir::Block &block, int64_t threads);
 
 /// Gives rows a dimension of parts where a kernel may sum up both along them and along columns: in what sums of columns are
 /// made of that read sums of rows, and in what is made of all of it (PartRows.cpp). What lies in memory stays there as it

@@ -94,3 +94,36 @@ func.func @sums(%x: tensor<8192x8192xf32>) -> tensor<f32> {
   %y = graph.reduce add %r dims = [0] : tensor<8192xf32> -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// A long contraction with few results, where a card has many threads: sums of parts of it, whole dimensions and pieces of the
+// next one, and a second kernel that adds them up. Each factor has the parts in front of what repeats it.
+// THREADS-LABEL: func.func @contraction
+// THREADS: graph.group
+// THREADS: graph.reshape {{.*}} -> tensor<2x40x1x16x256xf32>
+// THREADS: graph.reduce add {{.*}} dims = [4] : tensor<2x40x30x16x256xf32> -> tensor<2x40x30x16xf32>
+// THREADS: graph.group
+// THREADS: graph.reduce add {{.*}} dims = [0, 3] : tensor<2x40x30x16xf32> -> tensor<40x30xf32>
+// CHECK-LABEL: func.func @contraction
+// CHECK: graph.reduce add {{.*}} dims = [0, 3] : tensor<2x40x30x4096xf32> -> tensor<40x30xf32>
+func.func @contraction(%x: tensor<2x40x4096xf32>, %w: tensor<2x30x4096xf32>) -> tensor<40x30xf32> {
+  %x1 = graph.reshape %x : tensor<2x40x4096xf32> -> tensor<2x40x1x4096xf32>
+  %w1 = graph.reshape %w : tensor<2x30x4096xf32> -> tensor<2x1x30x4096xf32>
+  %x2 = graph.expand %x1 : tensor<2x40x1x4096xf32> -> tensor<2x40x30x4096xf32>
+  %w2 = graph.expand %w1 : tensor<2x1x30x4096xf32> -> tensor<2x40x30x4096xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<2x40x30x4096xf32>
+  %s = graph.reduce add %p dims = [0, 3] : tensor<2x40x30x4096xf32> -> tensor<40x30xf32>
+  return %s : tensor<40x30xf32>
+}
+
+// Enough results are enough tiles.
+// THREADS-LABEL: func.func @results
+// THREADS: graph.reduce add {{.*}} dims = [2] : tensor<512x512x4096xf32> -> tensor<512x512xf32>
+func.func @results(%x: tensor<512x4096xf32>, %w: tensor<512x4096xf32>) -> tensor<512x512xf32> {
+  %x1 = graph.reshape %x : tensor<512x4096xf32> -> tensor<512x1x4096xf32>
+  %w1 = graph.reshape %w : tensor<512x4096xf32> -> tensor<1x512x4096xf32>
+  %x2 = graph.expand %x1 : tensor<512x1x4096xf32> -> tensor<512x512x4096xf32>
+  %w2 = graph.expand %w1 : tensor<1x512x4096xf32> -> tensor<512x512x4096xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<512x512x4096xf32>
+  %s = graph.reduce add %p dims = [2] : tensor<512x512x4096xf32> -> tensor<512x512xf32>
+  return %s : tensor<512x512xf32>
+}

@@ -55,10 +55,10 @@ static void addGradients(std::vector<Case> &cases, const Layer &layer, bool chan
 /// Weights of 8 bits, converted and scaled by channel.
 static void addByChannel(std::vector<Case> &cases, int64_t rows, DType dtype) {
   cases.push_back({"product.by-channel." + std::to_string(rows) + "." + std::string(toString(dtype)), [=](Builder &b) {
-                     const Shape shape{300, 1000};
+                     const Shape shape{130, 520};
                      const NodeId w = b.cast(b.x(DType::I8, shape), DType::F32);
-                     const NodeId scaled = b.mul(w, b.along(b.splat(DType::F32, {300}, 0.01), shape, 0));
-                     const NodeId x = b.x(dtype, {rows, 1000});
+                     const NodeId scaled = b.mul(w, b.along(b.splat(DType::F32, {130}, 0.01), shape, 0));
+                     const NodeId x = b.x(dtype, {rows, 520});
                      return Nodes{roundTo(b, b.matmul(roundTo(b, x, DType::F32), b.permute(scaled, {1, 0}), DType::F32), dtype)};
                    }});
 }
@@ -95,7 +95,7 @@ static void addPicked(std::vector<Case> &cases, DType dtype) {
 /// Each trip multiplies what it carries by weights, and adds a row that its index picks.
 static void addLoop(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"product.loop." + std::string(toString(dtype)), [=](Builder &b) {
-                     constexpr int64_t rows = 20, width = 150;
+                     constexpr int64_t rows = 20, width = 100;
                      const NodeId w = b.x(dtype, {width, width}), x = b.x(dtype, {5, rows, width});
                      return b.loop(5, {b.splat(dtype, {rows, width}, 0)}, {w, x}, [=](Builder &s, Inputs in) {
                        const NodeId y = roundTo(s, s.matmul(in[1], s.permute(in[2], {1, 0}), accumulatorType(dtype)), dtype);
@@ -109,7 +109,7 @@ void addProductCases(std::vector<Case> &cases) {
   using enum DType;
   const Layer layers[] = {
       {"grouped", 3, 24, 32, 11, 3, 1, 1, 4},  {"strided", 2, 10, 20, 15, 3, 2, 1, 1}, {"dilated", 2, 9, 17, 13, 3, 1, 3, 1},
-      {"patches", 2, 5, 33, 16, 4, 4, 1, 1},   {"wide", 2, 33, 40, 9, 3, 1, 1, 1},
+      {"patches", 2, 5, 33, 16, 4, 4, 1, 1},   {"wide", 1, 33, 40, 9, 3, 1, 1, 1},
   };
   for (const Layer &layer : layers)
     for (const bool channelsLast : {false, true})
