@@ -232,17 +232,19 @@ bool decodeAddress(Decoder &decoder, Instruction &made) {
 
 /// The same place in another workgroup of the cluster.
 bool decodeMap(Decoder &decoder, Instruction &made) {
-  const bool isShared = takeSpace(decoder) == Space::Shared;
+  const bool isGeneric = takeSpace(decoder) == Space::Generic;
   const Type type = decoder.takeType();
+  decoder.require(type.bits == 64 || (type.bits == 32 && !isGeneric), "maps no shared memory");
   made.out = decoder.destination(0, type.bits);
   made.in[0] = decoder.source(1, type.bits);
   made.in[1] = decoder.source(2, 32);
-  decoder.require(isShared && type.bits <= 64, "maps no shared memory");
   constexpr uint64_t low = (uint64_t(1) << rankShift) - 1;
   if (type.bits == 32)
-    made.execute = each<uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t rank) { return (a & low) | rank << rankShift; });
+    made.execute = each<uint32_t, uint32_t, uint32_t>(
+        [](uint32_t a, uint32_t rank) { return static_cast<uint32_t>(a & low) | rank << rankShift; });
   else
-    made.execute = each<uint64_t, uint64_t, uint32_t>([](uint64_t a, uint32_t rank) { return (a & low) | uint64_t(rank) << rankShift; });
+    made.execute = each<uint64_t, uint64_t, uint32_t>(
+        [](uint64_t a, uint32_t rank) { return (a >> 60 << 60) | (a & low) | uint64_t(rank) << rankShift; });
   return true;
 }
 
