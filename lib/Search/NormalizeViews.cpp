@@ -99,6 +99,14 @@ static Value push(OpBuilder &builder, Value value, SmallVector<Operation *> view
   return value;
 }
 
+bool zyx::search::isWidening(Operation *op) {
+  auto cast = dyn_cast_or_null<CastOp>(op);
+  if (!cast)
+    return false;
+  auto from = dyn_cast<FloatType>(typeOf(cast.getX()).getElementType()), to = dyn_cast<FloatType>(typeOf(cast).getElementType());
+  return from && to && from.getWidth() < to.getWidth();
+}
+
 bool zyx::search::canPushReshape(ReshapeOp op) {
   int opsLeft = maxPushedOps;
   return !isUnitReshape(op) && isMadeOfInputs(op, opsLeft) && opsLeft != maxPushedOps;

@@ -17,6 +17,9 @@ llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
 /// Erases the graph ops of a block whose results nobody reads.
 void eraseUnused(mlir::Block &block);
 
+/// A cast between floats that loses nothing. None for no op.
+bool isWidening(mlir::Operation *op);
+
 /// Whether the normal form has the reshape on the inputs of what it reads instead: few ops lie between.
 bool canPushReshape(graph::ir::ReshapeOp op);
 

@@ -21,18 +21,12 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::Status;
 using zyx::search::GroupGraph;
+using zyx::search::isWidening;
 using zyx::search::RecomputedSums;
 using zyx::search::WeightAlgebra;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
-
-/// A cast between floats that loses nothing.
-static bool isWidening(Operation *op) {
-  auto cast = dyn_cast_or_null<CastOp>(op);
-  return cast && isa<FloatType>(elementOf(cast.getX())) && isa<FloatType>(elementOf(cast)) &&
-         elementOf(cast.getX()).getIntOrFloatBitWidth() < elementOf(cast).getIntOrFloatBitWidth();
-}
 
 /// The bits of the elements that a factor of a product has in memory.
 static unsigned storedBits(Value factor) {

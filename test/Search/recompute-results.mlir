@@ -70,6 +70,30 @@ func.func @reshaped(%x: tensor<64x4x8xf32>) -> (tensor<64x4x8xbf16>, tensor<32xf
   return %0#0, %4 : tensor<64x4x8xbf16>, tensor<32xf32>
 }
 
+// So are factors of products, where that is a cast that loses nothing, and views.
+// CHECK-LABEL: func.func @widened
+// CHECK: %[[ONE:.*]] = graph.group({{.*}}) -> tensor<64x32xbf16>
+// CHECK: graph.group(%[[A:.*]] = %[[ONE]] : tensor<64x32xbf16>, %{{.*}}) -> tensor<64x16xf32>
+// CHECK: graph.cast %[[A]]
+func.func @widened(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>) -> (tensor<64x32xbf16>, tensor<64x16xf32>) {
+  %0:2 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xbf16>, tensor<64x32x1xf32>) {
+    %1 = graph.binary mul %a, %a : tensor<64x32xf32>
+    %2 = graph.cast %1 : tensor<64x32xf32> -> tensor<64x32xbf16>
+    %3 = graph.cast %2 : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %4 = graph.reshape %3 : tensor<64x32xf32> -> tensor<64x32x1xf32>
+    graph.yield %2, %4 : tensor<64x32xbf16>, tensor<64x32x1xf32>
+  }
+  %5 = graph.group(%a = %0#1 : tensor<64x32x1xf32>, %b = %w : tensor<32x16xf32>) -> tensor<64x16xf32> {
+    %6 = graph.expand %a : tensor<64x32x1xf32> -> tensor<64x32x16xf32>
+    %7 = graph.reshape %b : tensor<32x16xf32> -> tensor<1x32x16xf32>
+    %8 = graph.expand %7 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+    %9 = graph.binary mul %6, %8 : tensor<64x32x16xf32>
+    %10 = graph.reduce add %9 dims = [1] : tensor<64x32x16xf32> -> tensor<64x16xf32>
+    graph.yield %10 : tensor<64x16xf32>
+  }
+  return %0#0, %5 : tensor<64x32xbf16>, tensor<64x16xf32>
+}
+
 // Kept are: what a product multiplies, what is returned, what is computed from more than it is, and sums.
 // CHECK-LABEL: func.func @kept
 // CHECK: %[[FACTOR:.*]] = graph.group({{.*}}) -> tensor<64x32xf32>
