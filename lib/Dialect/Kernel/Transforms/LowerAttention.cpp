@@ -105,9 +105,10 @@ private:
   // The kernel
   //===--------------------------------------------------------------------===//
   Staging stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all, Axis columnAxis, int64_t columns, Type type);
-  /// The thread's vectors of a factor, of the rows from `first` on; of those that do not exist the last one's.
+  /// The thread's vectors of a factor, of the rows from `first` on; of those that do not exist the last ones'.
   FailureOr<Values> fetch(const Staging &staging, Value first, int64_t all);
-  void put(const Staging &staging, ValueRange vectors);
+  /// Writes them there; with `first`, zeros in place of rows that do not exist: of an infinity, a weight of zero makes NaN.
+  void put(const Staging &staging, ValueRange vectors, Value first = {}, int64_t all = 0);
   void setRow(Point &point, Value row);
   LogicalResult stageQueries();
   /// What a condition says of the keys that a row sees: those below, or not below, a number that is evaluated for it.
@@ -245,7 +246,7 @@ FailureOr<AttentionLowering::Values> AttentionLowering::fetch(const Staging &sta
   return result;
 }
 
-void AttentionLowering::put(const Staging &staging, ValueRange vectors) {
+void AttentionLowering::put(const Staging &staging, ValueRange vectors, Value first, int64_t all) {
   const int64_t perRow = staging.alongColumns ? staging.columns / staging.lanes : staging.rows / staging.lanes;
   Type element = cast<ViewType>(staging.memory.getType()).getElementType();
   for (auto [i, value] : llvm::enumerate(vectors)) {
@@ -256,6 +257,10 @@ void AttentionLowering::put(const Staging &staging, ValueRange vectors) {
     when(exists, [&] {
       if (getElementTypeOrSelf(kept.getType()) != element)
         kept = widen(kept);
+      if (first) {
+        Value row = staging.alongColumns ? over(vector, perRow) : times(rest(vector, perRow), staging.lanes);
+        kept = arith::SelectOp::create(b, loc, isBelow(add(first, row), all), kept, zeros(kept.getType()));
+      }
       if (staging.alongColumns)
         return write(kept, staging.memory, {over(vector, perRow), times(rest(vector, perRow), staging.lanes)});
       Value row = times(rest(vector, perRow), staging.lanes);
@@ -589,7 +594,7 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
     here = *read;
   }
   put(keys, ValueRange(here).take_front(numKeyVectors));
-  put(values, ValueRange(here).drop_front(numKeyVectors));
+  put(values, ValueRange(here).drop_front(numKeyVectors), numKeys % shape.keys != 0 ? firstKey : Value(), numKeys);
   meet();
   if (shape.ahead) {
     // Behind the last block it is read once more: nobody looks at that.
