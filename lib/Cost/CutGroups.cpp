@@ -231,6 +231,18 @@ void Cutter::trimBest(GroupOp group) {
   }
 }
 
+/// A processor packs windows as it multiplies them: to store all of them takes as long, and their memory besides.
+static bool showsWindows(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<WindowOp>(op))
+      return true;
+    if (!isView(op) && !isa<CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   const Places places = findPlaces(group);
   SmallVector<SmallVector<Value>> cuts;
@@ -243,19 +255,24 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
       cuts.push_back(cut);
   };
   add({places.factors});
+  SmallVector<Value> shown = places.shown;
+  if (!costs.isOfCard())
+    llvm::erase_if(shown, showsWindows);
   constexpr size_t mostEach = 4;
   // Cards lay such factors out behind this pass.
-  if (!costs.isOfCard())
+  if (!costs.isOfCard()) {
     add({places.unlike});
-  for (Value value : ArrayRef(places.shown).take_front(mostEach))
+    add({places.factors, places.unlike});
+  }
+  for (Value value : ArrayRef(shown).take_front(mostEach))
     add({ArrayRef(value)});
-  add({places.factors, places.shown});
+  add({places.factors, shown});
   add({places.beside});
   add({places.factors, places.beside});
   add({places.sums});
   add({places.factors, places.beside, places.sums});
   add({places.factors, places.beside, places.sums, places.later});
-  add({places.factors, places.shown, places.beside, places.sums, places.later});
+  add({places.factors, shown, places.beside, places.sums, places.later});
   for (Value value : ArrayRef(places.reduced).take_front(mostEach))
     add({ArrayRef(value)});
   add({places.reduced});
