@@ -73,7 +73,7 @@ func.func @reshaped(%x: tensor<64x4x8xf32>) -> (tensor<64x4x8xbf16>, tensor<32xf
 // So are factors of products, where that is a cast that loses nothing, and views.
 // CHECK-LABEL: func.func @widened
 // CHECK: %[[ONE:.*]] = graph.group({{.*}}) -> tensor<64x32xbf16>
-// CHECK: graph.group(%[[A:.*]] = %[[ONE]] : tensor<64x32xbf16>, %{{.*}}) -> tensor<64x16xf32>
+// CHECK: graph.group({{.*}}, %[[A:.*]] = %[[ONE]] : tensor<64x32xbf16>) -> tensor<64x16xf32>
 // CHECK: graph.cast %[[A]]
 func.func @widened(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>) -> (tensor<64x32xbf16>, tensor<64x16xf32>) {
   %0:2 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xbf16>, tensor<64x32x1xf32>) {
