@@ -789,6 +789,12 @@ private:
       grid(read, readTile);
       return;
     }
+    // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by side.
+    if (target.isGpu())
+      if (std::optional<Axis> written = scatteredAxis(parallel)) {
+        auto *place = llvm::find(parallel, *written);
+        std::rotate(place, std::next(place), parallel.end());
+      }
     for (Axis axis : llvm::reverse(target.isGpu() ? parallel : asInMemory(parallel))) {
       tiles[axis] = std::min(axes.extent(axis), left);
       left = std::max<int64_t>(left / tiles[axis], 1);
@@ -805,6 +811,28 @@ private:
     auto strideOf = [&](Axis axis) { return std::abs(strideThrough(map, llvm::find(own, axis) - own.begin())); };
     llvm::stable_sort(sorted, [&](Axis a, Axis b) { return strideOf(a) > strideOf(b); });
     return sorted;
+  }
+
+  /// The axis along which all stores are contiguous, where that is not the last one, and something is read through several
+  /// blocks.
+  std::optional<Axis> scatteredAxis(ArrayRef<Axis> parallel) {
+    const bool isFound = llvm::any_of(loads, [](LoadOp load) {
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      return view && !view.getMap().isSingleBlock();
+    });
+    std::optional<Axis> written;
+    for (StoreOp store : stores) {
+      auto view = store.getView().getDefiningOp<ViewOp>();
+      std::optional<Axis> own;
+      if (view && view.getMap().isSingleBlock())
+        for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
+          if (BlockAttr::constant(stride) == 1 && axes.extent(axis) > 1)
+            own = axis;
+      if (!own || !llvm::is_contained(parallel, *own) || (written && written != own))
+        return std::nullopt;
+      written = own;
+    }
+    return isFound && written != parallel.back() ? written : std::nullopt;
   }
 
   /// The axes along which a load and the first store are contiguous, where those are two.

@@ -18,6 +18,19 @@ kernel.func @transpose(%x: !b, %y: !b) {
   kernel.return
 }
 
+// A copy of windows into another order: neighbouring threads write neighbours.
+// CHECK-LABEL: kernel.func @windows
+// CHECK-SAME: [#kernel.grid_step<"i", 1>, #kernel.grid_step<"k", 1>, #kernel.grid_step<"j", 8>]
+kernel.func @windows(%x: !b, %y: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[32, 480, 3200] strides [1536000, 3200, 1]>, <[32, 96, 5, 3200] strides [1536384, 16004, 1, 5]>,
+                            <[32, 96, 16004] strides [1536000, 16000, 1] offset -2 valid [0 : 32, 0 : 96, 2 : 16002]>]> : !b -> !kernel.view<32x480x3200xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["i", "j", "k"] : !kernel.view<32x480x3200xbf16, global> -> tensor<32x480x3200xbf16>
+  %2 = kernel.view %y map <[<[32, 480, 3200] strides [1536000, 1, 480]>]> : !b -> !kernel.view<32x480x3200xbf16, global>
+  kernel.store %1, %2[%c0, %c0, %c0] : tensor<32x480x3200xbf16>, !kernel.view<32x480x3200xbf16, global>
+  kernel.return
+}
+
 // Of a row that is walked again each thread keeps 32 elements, and at most 64. Longer ones are a cluster's, where there are
 // clusters, and so are few rows; what is longer still is read again. With 32 elements each, a multiprocessor is to have
 // room for 1024 threads.
