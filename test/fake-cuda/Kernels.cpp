@@ -37,7 +37,6 @@ std::vector<uint8_t> cuda::takeParameters(const ptx::Program &program, void *con
 
 int cuda::execute(ptx::Launch &launch) {
   launch.options.seed = numberOf("FAKE_CUDA_SEED", 0);
-  launch.options.findsRaces = numberOf("FAKE_CUDA_RACES", 0) != 0;
   launch.options.hostThreads = static_cast<unsigned>(numberOf("FAKE_CUDA_THREADS", 1));
   try {
     ptx::run(launch);

@@ -312,7 +312,7 @@ std::unique_ptr<zyx::ptx::Module> zyx::ptx::load(std::string_view text) {
     if (variable.space != Space::Global && variable.space != Space::Const)
       continue;
     Module::Global global;
-    global.memory = std::make_unique<uint8_t[]>(variable.bytes + variable.alignment);
+    global.memory = std::make_unique<uint8_t[]>(variable.bytes + variable.alignment + 16);
     const auto begin = reinterpret_cast<uint64_t>(global.memory.get());
     global.address = (begin + variable.alignment - 1) / variable.alignment * variable.alignment;
     global.bytes = variable.bytes;

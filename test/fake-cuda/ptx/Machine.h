@@ -29,8 +29,6 @@ struct AddressFault : Fault {
 struct Options {
   /// Other than 0: warps and lanes go on in a random order, and stop anywhere.
   uint64_t seed = 0;
-  /// Shared memory that threads use without a barrier between them is a Fault.
-  bool findsRaces = false;
   /// Threads of the host, over which clusters are shared out.
   unsigned hostThreads = 1;
   /// Instructions of warps, at most, of one cluster.

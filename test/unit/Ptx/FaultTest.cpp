@@ -17,6 +17,7 @@ TEST(PtxFault, WhatIsNotKnownIsRefusedByItsName) {
 
 TEST(PtxFault, AccessesOutOfBounds) {
   EXPECT_THAT(faultOf(kernel("ld.global.b32 %r2, [%rd3+4096];")), AllOf(HasSubstr("in no allocation"), HasSubstr("lane 0"), HasSubstr("ld.global.b32")));
+  EXPECT_THAT(faultOf(kernel("st.global.b32 [%rd4+4096], %r1;")), HasSubstr("in no allocation"));
   EXPECT_THAT(faultOf(kernel("mov.b32 %r2, dynamic;\nst.shared.b32 [%r2+256], %r1;"), {.sharedBytes = 256}), HasSubstr("outside of shared memory"));
   EXPECT_THAT(faultOf(kernel("ld.global.v2.b32 {%r2, %r3}, [%rd1+4];")), HasSubstr("no multiple of 8"));
 }

@@ -31,7 +31,7 @@ inline std::string kernel(const std::string &body, const std::string &before = "
 struct Run {
   unsigned threads = 32, groups = 1;
   uint64_t sharedBytes = 0, seed = 0;
-  bool findsRaces = false;
+
 };
 
 /// What the kernel writes, of words.
@@ -45,7 +45,6 @@ template <typename In, typename Out> std::vector<Out> run(const std::string &tex
   launch.groups[0] = how.groups;
   launch.dynamicSharedBytes = how.sharedBytes;
   launch.options.seed = how.seed;
-  launch.options.findsRaces = how.findsRaces;
   launch.options.limit = 1 << 20;
   const uint64_t places[] = {reinterpret_cast<uint64_t>(in.data()), reinterpret_cast<uint64_t>(out.data())};
   launch.parameters.resize(16);
