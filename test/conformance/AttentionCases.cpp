@@ -18,7 +18,7 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 namespace {
 
 enum class Scale { After, Quotient, Queries, Keys };
-enum class Mask { None, Causal, Add, Select, Window };
+enum class Mask { None, Causal, Add, Select, Window, Near, Ahead };
 enum class Division { Before, Reciprocal, After };
 
 /// How an attention is spelled. Batches come before the dimensions of rows.
@@ -80,6 +80,16 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId open = b.binary(BinaryKind::And, b.binary(BinaryKind::Ge, distance, b.like(distance, -9)),
                                  b.binary(BinaryKind::Lt, distance, b.like(distance, 41)));
     return b.select(open, scores, b.like(scores, -inf));
+  }
+  case Mask::Near:
+  case Mask::Ahead: {
+    // The key of a query's place and those before it; or from 70 keys before it on, and 20 behind it.
+    const NodeId row = b.iota({DType::I32, type.shape}, rank - 2);
+    const NodeId column = b.iota({DType::I32, type.shape}, rank - 1);
+    const int64_t ahead = mask == Mask::Ahead ? 20 : 0;
+    const NodeId isBefore = b.binary(BinaryKind::Le, column, b.add(row, b.like(row, static_cast<double>(ahead))));
+    const NodeId isNear = b.binary(BinaryKind::Gt, column, b.sub(row, b.like(row, 70)));
+    return b.select(b.binary(BinaryKind::And, isBefore, isNear), scores, b.like(scores, -inf));
   }
   case Mask::Add:
     return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
@@ -253,6 +263,20 @@ static void addTensorCores(std::vector<Case> &cases) {
            .values = size.values,
            .mask = mask,
            .groups = size.groups});
+  for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{2}, 700, 700, 64, 64}, Size{{}, 300, 140, 128, 128},
+                           Size{{}, 140, 460, 72, 40}, Size{{3}, 270, 270, 256, 256}})
+    for (const Mask mask : {Mask::Near, Mask::Ahead})
+      for (DType dtype : {DType::BF16, DType::F32})
+        add(cases,
+            "window." + std::string(toString(dtype)) + toString(Shape{size.queries, size.keys, size.features, size.values}) +
+                (mask == Mask::Ahead ? ".ahead" : ""),
+            {.dtype = dtype,
+             .batch = size.batch,
+             .queries = size.queries,
+             .keys = size.keys,
+             .features = size.features,
+             .values = size.values,
+             .mask = mask});
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows) {

@@ -48,8 +48,17 @@ private:
         return bound;
     return std::nullopt;
   }
-  /// Whether blocks that are not the last one must be masked, beside those that the diagonal crosses.
-  bool masksAll() { return attention.readsPlaces || attention.bounds.size() > (diagonal() ? 1u : 0u); }
+  /// The bound from which on keys are seen.
+  std::optional<TensorBound> window() {
+    for (const TensorBound &bound : attention.bounds)
+      if (bound.factor == 1 && bound.ofQuery == -1)
+        return bound;
+    return std::nullopt;
+  }
+  /// Whether blocks that are not the last one must be masked, beside those that diagonal and window cross.
+  bool masksAll() {
+    return attention.readsPlaces || attention.bounds.size() > (diagonal() ? 1u : 0u) + (window() ? 1u : 0u);
+  }
   /// Whether results are computed of a sum of weights, which is NaN where these are.
   bool dividesBySum();
   /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they would
@@ -117,7 +126,7 @@ private:
   void emitConsumer(Value instance);
   void emitResult(Value out, const State &state, const Place &place, Value instance);
 
-  Place placeIn(Value round) { return placeOf(round, diagonal()); }
+  Place placeIn(Value round) { return placeOf(round, diagonal(), window()); }
   Value evaluate(Value of, Site &site);
   Value compute(Value of, Site &site);
 
@@ -189,14 +198,14 @@ void AttentionMapper::emitProducer() {
     ExpectOp::create(b, loc, qFull, index(0), step.getRows() * depth * 2);
     AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row),
                         part(q, {}, {step.getRows(), depth}), qFull, index(0), IntegerAttr());
-    Carried turns = loop(index(1), place.end, index(1), {toK.stage, toK.parity, toV.stage, toV.parity},
+    Carried turns = loop(index(1), sub(place.end, place.first), index(1), {toK.stage, toK.parity, toV.stage, toV.parity},
                          [&](Value i, ValueRange at) -> Carried {
                            Value block = sub(last, i);
                            Turn afterK = fetch(k, {at[0], at[1]}, place, block);
                            Turn afterV = fetch(v, {at[2], at[3]}, place, add(block, 1));
                            return {afterK.stage, afterK.parity, afterV.stage, afterV.parity};
                          });
-    toV = fetch(v, {turns[2], turns[3]}, place, index(0));
+    toV = fetch(v, {turns[2], turns[3]}, place, place.first);
     return {turns[0], turns[1], toV.stage, toV.parity, arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult()};
   });
 }
@@ -321,22 +330,32 @@ void AttentionMapper::emitConsumer(Value instance) {
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
     ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
     state.k = next(state.k);
-    const bool masksLast = diagonal() || masksAll() || walked % step.getColumns() != 0;
+    const bool masksLast = diagonal() || window() || masksAll() || walked % step.getColumns() != 0;
     soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
     auto walk = [&](Value from, Value to, bool masked) {
       state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
         return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
       }));
     };
-    // Blocks that the diagonal crosses, and those before it.
-    Value from = index(1);
+    // Blocks that the diagonal crosses, those before it, and those that the window crosses.
+    Value from = index(1), count = sub(place.end, place.first);
+    auto atMost = [&](Value x, Value most) -> Value { return arith::MinUIOp::create(b, loc, x, most); };
     if (crossesMany() && !masksAll()) {
       // The last one has been taken.
-      Value whole = arith::MinUIOp::create(b, loc, place.wholeEnd, last), to = sub(place.end, whole);
+      Value whole = atMost(place.wholeEnd, last), to = sub(place.end, whole);
+      if (window())
+        to = atMost(to, count);
       walk(from, to, /*masked=*/true);
       from = to;
     }
-    walk(from, place.end, masksAll());
+    if (window() && !masksAll()) {
+      Value to = sub(place.end, atMost(place.wholeFirst, place.end));
+      to = atMost(arith::MaxUIOp::create(b, loc, to, from), count);
+      walk(from, to, /*masked=*/false);
+      walk(to, count, /*masked=*/true);
+    } else {
+      walk(from, count, masksAll());
+    }
     if (!sharesQueries())
       ArriveOp::create(b, loc, qEmpty, index(0), Value());
     Value product = startOutput(state);

@@ -18,14 +18,26 @@ static constexpr int64_t mostFeatures = 256;
 static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType()); }
 static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
 
+/// Takes the bounds of which a condition says that all hold; false where it says anything else.
+static bool takeBounds(Value condition, const TensorAttention &found, const Axes &axes, SmallVectorImpl<TensorBound> &bounds) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getInput();
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return takeBounds(both.getLhs(), found, axes, bounds) && takeBounds(both.getRhs(), found, axes, bounds);
+  auto bound = matchBound(condition, found.queries, found.keys, axes);
+  if (bound)
+    bounds.push_back(*bound);
+  return bound.has_value();
+}
+
 /// What scores are before they are masked, and by which bounds.
 static void peelMasks(TensorAttention &found, const Axes &axes) {
   Value value = found.max.getInput();
   while (auto select = value.getDefiningOp<arith::SelectOp>()) {
-    auto bound = matchBound(select.getCondition(), found.queries, found.keys, axes);
-    if (!bound || !isMinusInfinity(select.getFalseValue()))
+    SmallVector<TensorBound> bounds;
+    if (!isMinusInfinity(select.getFalseValue()) || !takeBounds(select.getCondition(), found, axes, bounds))
       break;
-    found.bounds.push_back(*bound);
+    found.bounds.append(bounds);
     value = select.getTrueValue();
   }
   found.unmasked = value;

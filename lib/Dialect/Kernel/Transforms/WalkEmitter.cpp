@@ -38,7 +38,8 @@ Value WalkEmitter::rounds() {
   return choose(hasMore, add(full, 1), full);
 }
 
-WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorBound> &diagonal) {
+WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorBound> &diagonal,
+                                        const std::optional<TensorBound> &window) {
   Place place;
   Value number = add(arith::MulIOp::create(b, loc, round, numGroups), seatIn(round));
   // Some heads at a time, of which the cache holds what is walked; of these the longest tiles first.
@@ -63,22 +64,25 @@ WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorB
   place.row = multiply(down, step.getRows());
   place.first = place.wholeFirst = index(0);
   place.end = place.wholeEnd = index(blocks);
-  if (!diagonal)
-    return place;
   const int64_t columns = step.getColumns();
   auto blockOf = [&](Value row, int64_t plus, int64_t least) {
     return divide(arith::MaxSIOp::create(b, loc, add(row, plus), index(least)), columns);
   };
   auto atMost = [&](Value x, Value most) -> Value { return arith::MinUIOp::create(b, loc, x, most); };
-  if (isLastLongest) {
+  // Row r sees what is from r - offset on.
+  auto beginBy = [&](const TensorBound &bound, Value most) {
+    place.first = atMost(blockOf(place.row, -bound.offset, 0), most);
+    place.wholeFirst = atMost(blockOf(place.row, step.getRows() - 2 - bound.offset + columns, 0), index(blocks));
+  };
+  if (diagonal && isLastLongest) {
     // Row r sees what is up to r + offset.
     place.end = atMost(blockOf(place.row, diagonal->offset + step.getRows() - 1 + columns, columns), index(blocks));
     place.wholeEnd = atMost(blockOf(place.row, diagonal->offset + 1, 0), place.end);
-  } else {
-    // Row r sees what is from r - offset on.
-    place.first = atMost(blockOf(place.row, -diagonal->offset, 0), index(blocks - 1));
-    place.wholeFirst = atMost(blockOf(place.row, step.getRows() - 2 - diagonal->offset + columns, 0), index(blocks));
+  } else if (diagonal) {
+    beginBy(*diagonal, index(blocks - 1));
   }
+  if (window)
+    beginBy(*window, sub(place.end, index(1)));
   return place;
 }
 

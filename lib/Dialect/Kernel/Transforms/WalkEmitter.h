@@ -28,8 +28,10 @@ protected:
     /// to `wholeEnd` of which all its rows see all.
     mlir::Value row, first, end, wholeFirst, wholeEnd;
   };
-  /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one.
-  Place placeOf(mlir::Value round, const std::optional<TensorBound> &diagonal);
+  /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and behind
+  /// one that ends what is seen by `window`, from which on it is; one block is always walked.
+  Place placeOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
+                const std::optional<TensorBound> &window = std::nullopt);
   /// The number of rounds of this workgroup.
   mlir::Value rounds();
   mlir::SmallVector<mlir::Value> indicesOf(const TensorOperand &operand, const Place &place, mlir::Value row);
