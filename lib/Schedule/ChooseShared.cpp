@@ -8,6 +8,7 @@
 
 #include "Overlap.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
@@ -35,9 +36,39 @@ constexpr double sliceLatency = 900, tileLatency = 2500;
 /// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory; for
 /// one that is found through several blocks, or by an index; and for a function.
 constexpr double elementCost = 4, windowCost = 10, gatherCost = 14, functionCost = 12;
+/// For a conversion, of which a multiprocessor has an eighth of the lanes; an op of 16 bits is rounded by one.
+constexpr double conversionCost = 8;
 /// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
 constexpr double stridedCost = 40;
 constexpr int64_t sharedPadding = 4;
+
+/// Whether an op converts numbers, or rounds to 16 bits.
+bool isConverted(Operation *op) {
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::TruncFOp>(op) || element.isF16() ||
+         element.isBF16();
+}
+
+/// Whether what is read of a factor lies apart along an axis.
+bool isStridedAlong(Value factor, Axis axis, const Axes &axes) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work{factor};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    auto load = dyn_cast<LoadOp>(op);
+    auto view = load ? load.getView().getDefiningOp<ViewOp>() : ViewOp();
+    if (!view) {
+      llvm::append_range(work, op->getOperands());
+      continue;
+    }
+    for (auto [stride, own] : llvm::zip(view.getMap().front().getStrides(), axes.of(load.getResult())))
+      if (own == axis && std::abs(BlockAttr::constant(stride).value_or(2)) > 1)
+        return true;
+  }
+  return false;
+}
 
 /// Instructions for an element of a factor.
 double costOfElement(Value factor) {
@@ -63,8 +94,8 @@ double costOfElement(Value factor) {
       cost += gatherCost;
     else if (isa<math::MathDialect>(op->getDialect()))
       cost += functionCost;
-    else if (isElementwise(op))
-      cost += 1;
+    else if (isElementwise(op) && !isa<arith::ExtFOp, arith::BitcastOp>(op))
+      cost += isConverted(op) ? conversionCost : 1;
     llvm::append_range(work, op->getOperands());
   }
   return cost;
@@ -81,6 +112,7 @@ public:
       batches *= axes.extent(axis);
     left = costOfElement(dot.getLhs());
     right = costOfElement(dot.getRhs());
+    isApart = isStridedAlong(dot.getRhs(), all.back(), axes);
     isInteger = isa<IntegerType>(getElementTypeOrSelf(dot.getType()));
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
@@ -96,7 +128,7 @@ private:
   const zyx::target::TargetInfo &target;
   int64_t m, n, k, batches = 1, sumBytes;
   double left, right;
-  bool isInteger, isWide;
+  bool isInteger, isWide, isApart;
 };
 
 int64_t threadsOfTile(const SharedPlan &plan) {
@@ -156,7 +188,8 @@ double Planner::threadCost() const {
   const double programs = real(llvm::divideCeil(m, rows) * llvm::divideCeil(n, columns) * batches);
   const double products = real(m * n) * real(k * batches);
   const double each = real(target.threadProductsPerCycle * (isWide ? 2 : 1));
-  const double evaluate = products * (left / real(columns) + right / real(rows)) / lanesPerCycle / real(target.cores);
+  const double own = right + (isApart ? stridedCost : 0);
+  const double evaluate = products * (left / real(columns) + own / real(rows)) / lanesPerCycle / real(target.cores);
   const double latency = real(k) * (sliceLatency / 16) * std::max(1.0, programs / real(target.cores * mostThreads));
   return std::max({products / (each * real(target.cores)), evaluate, latency});
 }

@@ -28,8 +28,9 @@ constexpr int64_t mostStages = 16;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
 
-/// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere.
-constexpr int64_t exactColumns = 128, fewestExactRows = 32;
+/// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter contraction the
+/// ring has no use: results take most of the time, and threads write them better that have no roles.
+constexpr int64_t exactColumns = 128, fewestExactRows = 32, fewestExactDepth = 64;
 /// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads of the
 /// generic way multiply f32 than 16 bits.
 constexpr int64_t exactTileCycles = 2700, threadsFaster = 2;
@@ -136,7 +137,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   };
   if (!dot || !isForTarget(*dot, target, reason))
     return refuse();
-  if (dot->isExact && axes.extent(dot->m) < fewestExactRows)
+  if (dot->isExact && (axes.extent(dot->m) < fewestExactRows || axes.extent(dot->k) < fewestExactDepth))
     return {};
   if (!target.hasTensorTiles)
     return chooseWarpSteps(func, *dot, axes, target, most);
