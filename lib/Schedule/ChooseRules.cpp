@@ -115,6 +115,8 @@ public:
         stores.push_back(store);
       else if (auto load = dyn_cast<LoadOp>(op))
         loads.push_back(load);
+      else if (auto gather = dyn_cast<GatherOp>(op))
+        gathers.push_back(gather);
       else if (auto found = dyn_cast<DotOp>(op))
         dots.push_back(found);
       combines |= isa<ReduceOp, ScanOp>(op);
@@ -204,7 +206,7 @@ private:
 
   /// Whether threads of a GPU add up columns: each reads on in another line, and comes back to none.
   bool walksColumns() {
-    return combines && !func.getThreads() && dots.empty() &&
+    return combines && (!func.getThreads() || sharesColumns) && dots.empty() &&
            llvm::any_of(parallelAxes(), [&](Axis axis) { return isContiguous(axis); });
   }
 
@@ -219,7 +221,38 @@ private:
           if (a == axis)
             score += (BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1) * bytesOfAll(load.getResult());
       }
+    for (GatherOp gather : gathers)
+      if (target.isGpu() && axes.contains(gather.getResult(), axis))
+        score += (gathersAlong(gather, axis) ? 1 : -1) * bytesOfAll(gather.getResult());
     return score > 0;
+  }
+
+  /// Whether neighbours along an axis are neighbours in what is gathered from, as those of a row are whose number is data.
+  bool gathersAlong(GatherOp gather, Axis axis) {
+    MapAttr map = gather.getView().getDefiningOp<ViewOp>().getMap();
+    for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
+      Operation *op = index.getDefiningOp();
+      while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
+        op = op->getOperand(0).getDefiningOp();
+      auto iota = dyn_cast_or_null<IotaOp>(op);
+      if (iota && axes.of(iota.getResult(), iota.getDim()) == axis)
+        return strideThrough(map, dim) == 1;
+    }
+    return false;
+  }
+
+  /// The widest element that is read along an axis, or any.
+  int64_t widestRead(std::optional<Axis> axis) {
+    int64_t widest = 1;
+    auto look = [&](Value tile) {
+      if (!axis || axes.contains(tile, *axis))
+        widest = std::max(widest, bytesOf(tile));
+    };
+    for (LoadOp load : loads)
+      look(load.getResult());
+    for (GatherOp gather : gathers)
+      look(gather.getResult());
+    return widest;
   }
 
   void grid(Axis axis, int64_t tile) {
@@ -447,23 +480,140 @@ private:
       return chooseWindows(target.lanes(widest));
     if (dots.empty() && countCombined() > mostWindowElements && chooseNearWindows(target.lanes(widest)))
       return;
-    int64_t vectors = (target.isGpu() ? 1 : 4) * target.lanes(widest);
+    if (chooseColumns())
+      return;
     SmallVector<Axis> parallel = parallelAxes();
     bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
       return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
     });
     for (Axis axis : parallel) {
-      if (isContiguous(axis))
+      if (isContiguous(axis)) {
+        const int64_t vectors = target.isGpu() ? wholeVectors(axis, target.lanes(widestRead(axis))) : 4 * target.lanes(widest);
         grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
-      else
+      } else
         grid(axis, axis == parallel.back() && dots.empty() && !target.isGpu() ? rowsPerProgram(axis) : 1);
     }
+  }
+
+  /// Sums of columns of which a GPU has too few for its threads: a workgroup has a strip of columns, and groups of its
+  /// threads have the rows of it in turns. False where another way is better.
+  bool chooseColumns() {
+    constexpr int64_t mostVectors = 32, fewestVectors = 8, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
+    if (!target.isGpu() || target.warpSize == 1 || !dots.empty() ||
+        func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return false;
+    const SmallVector<Axis> parallel = parallelAxes();
+    std::optional<Axis> along;
+    for (Axis axis = 0; axis < axes.size(); ++axis) {
+      const bool isRead = axes.extent(axis) > 1 && isContiguous(axis);
+      if (isRead && !llvm::is_contained(parallel, axis))
+        return false;
+      if (isRead)
+        along = axis;
+    }
+    if (!along)
+      return false;
+    // Each result belongs to a column, and is combined of rows.
+    int64_t rows = 1;
+    const bool areColumns = !func.walk([&](ReduceOp reduce) {
+                                   int64_t own = 1;
+                                   for (int64_t dim : reduce.getDims())
+                                     own *= axes.extent(axes.of(reduce.getInput(), dim));
+                                   rows = std::max(rows, own);
+                                   bool isColumn = axes.contains(reduce.getResult(), *along);
+                                   for (Axis axis : axes.of(reduce.getResult()))
+                                     isColumn &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
+                                   return isColumn ? WalkResult::advance() : WalkResult::interrupt();
+                                 }).wasInterrupted();
+    if (!areColumns || rows < fewestRows)
+      return false;
+    int64_t lanes = target.lanes(widestRead(*along)), programs = 1;
+    while (axes.extent(*along) % lanes != 0)
+      lanes /= 2;
+    const int64_t all = axes.extent(*along) / lanes;
+    int64_t vectors = std::min(all, mostVectors);
+    while (all % vectors != 0)
+      --vectors;
+    if (vectors < std::min(all, fewestVectors))
+      return false;
+    for (Axis axis : parallel)
+      programs *= axis == *along ? all / vectors : axes.extent(axis);
+    const int64_t wanted = target.cores * target.threadsPerCore;
+    if (programs * vectors >= wanted / 2)
+      return false;
+    auto power = [](int64_t value) { return static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(value))); };
+    int64_t groups = std::min(power(rows / rowsPerGroup), power(groupThreads / vectors));
+    while (groups > 2 && programs * vectors * groups > 2 * wanted)
+      groups /= 2;
+    if (groups < 2)
+      return false;
+    for (Axis axis : parallel)
+      grid(axis, axis == *along ? vectors * lanes : 1);
+    func.setThreads(llvm::alignTo(vectors * groups, target.warpSize));
+    func->setAttr(rowGroupsAttrName, UnitAttr::get(func.getContext()));
+    sharesColumns = true;
+    return true;
+  }
+
+  /// Few results that are combined of many short rows, as filters' gradients of images are: a workgroup has one, and
+  /// groups of its threads have the rows in turns. False where another way is better.
+  bool chooseNestedRows() {
+    constexpr int64_t fewestElements = 1024, groupThreads = 128, fewestPrograms = 512;
+    std::optional<Axis> row, rows;
+    const SmallVector<Axis> parallel = parallelAxes();
+    int64_t combined = 1, programs = 1;
+    for (Axis axis = 0; axis < axes.size(); ++axis) {
+      if (!axes.isCombined(axis) || axes.extent(axis) == 1)
+        continue;
+      combined *= axes.extent(axis);
+      if (isContiguous(axis) && (!row || axes.extent(axis) > axes.extent(*row)))
+        row = axis;
+    }
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && axis != row && (!rows || axes.extent(axis) > axes.extent(*rows)))
+        rows = axis;
+    if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
+      return false;
+    // All are combined along the same axes, and each result is one number of a program.
+    const bool areSame = !func.walk([&](ReduceOp reduce) {
+                                int64_t own = 1;
+                                for (int64_t dim : reduce.getDims())
+                                  own *= axes.extent(axes.of(reduce.getInput(), dim));
+                                bool isOne = own == combined;
+                                for (Axis axis : axes.of(reduce.getResult()))
+                                  isOne &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
+                                return isOne ? WalkResult::advance() : WalkResult::interrupt();
+                              }).wasInterrupted();
+    const bool writesRows = llvm::any_of(stores, [&](StoreOp store) {
+      return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.extent(axis) > 1 && axes.isCombined(axis); });
+    });
+    int64_t lanes = target.lanes(widestRead(*row));
+    while (axes.extent(*row) % lanes != 0)
+      lanes /= 2;
+    const int64_t vectors = axes.extent(*row) / lanes;
+    for (Axis axis : parallel)
+      programs *= axes.extent(axis);
+    // Where a thread has a result, or some, there are enough of them.
+    if (!areSame || writesRows || vectors > groupThreads / 2 || vectors >= fewestThreads * vectorsPerThread ||
+        programs / target.lanes(4) >= target.cores * fewestPrograms)
+      return false;
+    const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));
+    if (groups < 2)
+      return false;
+    steps.clear();
+    for (Axis axis : parallel)
+      grid(axis, 1);
+    func.setThreads(llvm::alignTo(vectors * groups, target.warpSize));
+    func->setAttr(rowGroupsAttrName, UnitAttr::get(func.getContext()));
+    sharesRows = true;
+    return true;
   }
 
   /// Several threads of a GPU walk a long row together, so that neighbours read neighbours. What a row is
   /// combined into must be one element in each program.
   void chooseThreadsOfRows() {
-    if (!target.isGpu() || !dots.empty() || func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (!target.isGpu() || !dots.empty() || sharesColumns || chooseNestedRows() ||
+        func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return;
     std::optional<Axis> row;
     for (Axis axis = 0; axis < axes.size(); ++axis)
@@ -483,7 +633,7 @@ private:
       if (axes.contains(load.getResult(), *row))
         widest = std::max(widest, bytesOf(load.getResult()));
     const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
-    if (threads < fewestThreads)
+    if (threads < fewestThreads || sharesRows)
       return;
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
     if (axes.extent(*row) % lanes == 0)
@@ -718,9 +868,28 @@ private:
     return true;
   }
 
+  /// The same on a card: a thread has a vector of neighbours in what is written, and its neighbours have the next ones.
+  void chooseCardWindows() {
+    const SmallVector<Axis> parallel = asInMemory(parallelAxes());
+    for (Axis axis : parallel) {
+      int64_t tile = 1;
+      if (axis == parallel.back()) {
+        const int64_t lanes = elementsPerProgram(axis), extent = axes.extent(axis);
+        tile = lanes;
+        while (extent % tile != 0)
+          tile /= 2;
+        if (2 * tile < lanes)
+          tile = llvm::divideCeil(extent, llvm::divideCeil(extent, lanes));
+      }
+      grid(axis, tile);
+    }
+  }
+
   /// Pooling and depthwise convolutions: programs as large as those of element-wise kernels, so that rows of
   /// results are loops inside. What is read for each channel alone stays in registers along them.
   void chooseWindows(int64_t lanes) {
+    if (target.isGpu())
+      return chooseCardWindows();
     if (chooseNearWindows(lanes))
       return;
     SmallVector<Axis> parallel = parallelAxes();
@@ -751,15 +920,28 @@ private:
   }
 
   /// A GPU's thread takes as many as it reads at once: its neighbours take their neighbours.
-  int64_t elementsPerProgram() {
+  int64_t elementsPerProgram(std::optional<Axis> along = std::nullopt) {
     if (!target.isGpu())
       return programElements;
-    int64_t widest = 1;
-    for (LoadOp load : loads)
-      widest = std::max(widest, bytesOf(load.getResult()));
+    // What is the same for all of them is no vector.
+    const SmallVector<Axis> parallel = parallelAxes();
+    if (!along && !parallel.empty())
+      along = parallel.back();
+    int64_t widest = widestRead(along);
     for (StoreOp store : stores)
       widest = std::max(widest, bytesOf(store.getValue()));
     return target.lanes(widest);
+  }
+
+  /// Elements of a thread, at most `most`, of which a row of a card's tile has whole ones: other rows would begin beside
+  /// multiples of 16 bytes, and be read and written one by one with gaps between threads.
+  int64_t wholeVectors(Axis axis, int64_t most) {
+    const int64_t extent = axes.extent(axis);
+    if (extent <= most)
+      return extent;
+    while (extent % most != 0)
+      most = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(most - 1)));
+    return most;
   }
 
   void chooseElements() {
@@ -797,6 +979,8 @@ private:
       }
     for (Axis axis : llvm::reverse(target.isGpu() ? parallel : asInMemory(parallel))) {
       tiles[axis] = std::min(axes.extent(axis), left);
+      if (target.isGpu() && axis == parallel.back() && parallel.size() > 1)
+        tiles[axis] = wholeVectors(axis, tiles[axis]);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
     for (Axis axis : parallel)
@@ -861,8 +1045,13 @@ private:
   const TargetInfo &target;
   SmallVector<StoreOp> stores;
   SmallVector<LoadOp> loads;
+  SmallVector<GatherOp> gathers;
   SmallVector<DotOp> dots;
   bool combines = false;
+  /// Threads have the rows of columns in turns.
+  bool sharesColumns = false;
+  /// Threads have the rows of a result in turns.
+  bool sharesRows = false;
   SmallVector<Attribute> steps;
 };
 

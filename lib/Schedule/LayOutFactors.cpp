@@ -5,6 +5,7 @@
 #include "LayOutFactors.h"
 
 #include "ChooseTensor.h"
+#include "LayOutWindows.h"
 
 #include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
 #include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
@@ -69,8 +70,8 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     SymbolTable symbols(getOperation());
     zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>()))
-      if (!func.getSchedule())
-        Layouter(func, *record).run(symbols, launches[func.getName()]);
+      if (!func.getSchedule() && !Layouter(func, *record).run(symbols, launches[func.getName()]))
+        zyx::schedule::layOutWindows(func, symbols, launches[func.getName()]);
   }
 };
 

@@ -326,6 +326,8 @@ private:
     zyx::search::eraseUnused(block);
     std::vector<zyx::search::RecomputedSums> recomputed;
     if (fuse) {
+      for (auto reduce : block.getOps<ReduceOp>())
+        reduce->removeAttr(zyx::search::partsAttrName);
       zyx::search::mergeReductions(block);
       if (threads != 0 && join)
         zyx::search::partRows(block, threads);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "NormalizeViews.h"
 #include "FuseUnpacking.h"
+#include "PrepareOps.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
@@ -460,6 +461,12 @@ static void mergeReduction(ReduceOp op) {
   for (int64_t dim : op.getDims())
     dims.push_back(kept[dim]);
   llvm::sort(dims);
+  if (auto parts = op->getAttrOfType<DenseI64ArrayAttr>(zyx::search::partsAttrName)) {
+    SmallVector<int64_t> moved;
+    for (int64_t dim : parts.asArrayRef())
+      moved.push_back(kept[dim]);
+    op->setAttr(zyx::search::partsAttrName, DenseI64ArrayAttr::get(op.getContext(), moved));
+  }
   op.getXMutable().assign(inner.getX());
   op.setDims(dims);
 }

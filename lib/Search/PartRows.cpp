@@ -255,9 +255,10 @@ bool RowParter::run() {
       clone(op);
   for (ReduceOp sum : sums) {
     OpBuilder builder(sum);
-    Value made = ReduceOp::create(builder, sum.getLoc(), sum.getResult().getType(), sum.getKind(), parted(sum.getX()),
-                                  ArrayRef<int64_t>{0, 1});
-    sum.getResult().replaceAllUsesWith(made);
+    auto made = ReduceOp::create(builder, sum.getLoc(), sum.getResult().getType(), sum.getKind(), parted(sum.getX()),
+                                 ArrayRef<int64_t>{0, 1});
+    made->setAttr(zyx::search::partsAttrName, builder.getDenseI64ArrayAttr({0}));
+    sum.getResult().replaceAllUsesWith(made.getResult());
   }
   return true;
 }

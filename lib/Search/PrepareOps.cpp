@@ -270,10 +270,10 @@ void zyx::search::expandRandomBits(Block &block) {
 // Long reductions
 //===----------------------------------------------------------------------===//
 
-/// Into how many parts an extent falls, at most; 0 where it does not.
-static int64_t partsOf(int64_t extent, int64_t most = 256) {
-  for (int64_t parts : {512, 256, 128, 64, 32, 16})
-    if (parts <= most && extent % parts == 0)
+/// Into how many parts an extent falls, for a processor; 0 where it does not.
+static int64_t partsOf(int64_t extent) {
+  for (int64_t parts : {256, 128, 64, 32, 16})
+    if (extent % parts == 0)
       return parts;
   return 0;
 }
@@ -299,26 +299,89 @@ static ReduceOp widen(ReduceOp op) {
   return sum;
 }
 
+/// The dimension along which neighbours lie side by side in memory, of what most of a value is read from, and how many
+/// elements that has. None where the nearest ops do not tell.
+static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, int depth = 16) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  Operation *op = value.getDefiningOp();
+  using Found = std::optional<std::pair<int64_t, int64_t>>;
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op); (constant && constant.getValue().isSplat()) || depth == 0)
+    return std::nullopt;
+  if (isElementwise(op)) {
+    Found best;
+    for (Value operand : op->getOperands())
+      if (Found own = findContiguous(operand, depth - 1); own && (!best || own->second > best->second))
+        best = own;
+    return best;
+  }
+  if (!isView(op)) {
+    const auto last = llvm::find_if(llvm::reverse(shape), [](int64_t extent) { return extent != 1; });
+    if (last == shape.rend())
+      return std::nullopt;
+    return std::pair(shape.rend() - last - 1, ShapedType::getNumElements(shape));
+  }
+  Found source = findContiguous(op->getOperand(0), depth - 1);
+  if (!source)
+    return std::nullopt;
+  if (isa<PadOp, FlipOp, WindowOp>(op))
+    return source;
+  if (isa<ReshapeOp>(op)) {
+    // What is innermost of one dimension is innermost of another one, as many elements away from its neighbours.
+    ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+    const int64_t stride = ShapedType::getNumElements(from.drop_front(source->first + 1));
+    int64_t own = 1;
+    for (int64_t dim = static_cast<int64_t>(shape.size()); dim-- > 0; own *= shape[dim])
+      if (shape[dim] != 1 && own == stride)
+        return std::pair(dim, source->second);
+    return std::nullopt;
+  }
+  const auto dims = getOperandDims(op);
+  for (int64_t dim = 0; dims && dim < static_cast<int64_t>(shape.size()); ++dim)
+    if ((*dims)[dim] == source->first && shape[dim] != 1)
+      return std::pair(dim, source->second);
+  return std::nullopt;
+}
+
+/// The dimension of what is reduced along which memory is read.
+static int64_t contiguousDim(ReduceOp op) {
+  const auto found = findContiguous(op.getX());
+  return found ? found->first : cast<RankedTensorType>(op.getX().getType()).getRank() - 1;
+}
+
 /// Whether elements that lie next to each other are combined.
-static bool isAlongRows(ReduceOp op) {
-  return op.getDims().back() + 1 == cast<RankedTensorType>(op.getX().getType()).getRank();
+static bool isAlongRows(ReduceOp op) { return llvm::is_contained(op.getDims(), contiguousDim(op)); }
+
+/// What a workgroup of a card has of column sums: so many vectors of neighbouring columns, and threads for each.
+constexpr int64_t stripVectors = 32, threadsPerStrip = 512;
+
+/// Workgroups that a machine with so many threads has for column sums that are not cut into parts.
+static int64_t stripsOf(ReduceOp op) {
+  auto widened = op.getX().getDefiningOp<CastOp>();
+  auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const int64_t columns = type.getDimSize(contiguousDim(op));
+  const int64_t bytes = llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  const int64_t strips = llvm::divideCeil(columns * bytes, threadBytes * stripVectors);
+  return std::max<int64_t>(results / std::max<int64_t>(columns, 1), 1) * strips;
 }
 
 static int64_t threadsOf(ReduceOp op) {
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
-  if (isAlongRows(op))
-    return results * threadsPerRow;
-  auto widened = op.getX().getDefiningOp<CastOp>();
-  Type read = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType()).getElementType();
-  return results * llvm::divideCeil(read.getIntOrFloatBitWidth(), 8) / threadBytes;
+  return isAlongRows(op) ? results * threadsPerRow : stripsOf(op) * threadsPerStrip;
 }
 
-/// What takes as long as some hundred launches; and results that are too few to share it.
+/// What takes as long as some hundred launches.
+static bool hasManyElements(ReduceOp op) {
+  constexpr int64_t fewestElements = int64_t(1) << 18;
+  return cast<RankedTensorType>(op.getX().getType()).getNumElements() >= fewestElements;
+}
+
+/// The same, and results that are too few to share it.
 static bool isLong(ReduceOp op, int64_t threads) {
-  constexpr int64_t fewestElements = int64_t(1) << 18, mostResults = 8;
+  constexpr int64_t mostResults = 8;
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
-  if (elements < fewestElements || matchContraction(op))
+  if (!hasManyElements(op) || matchContraction(op))
     return false;
   // Half of the threads are enough: a second kernel takes its time, too.
   return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
@@ -363,23 +426,117 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t thr
   return whole;
 }
 
+namespace {
+
+/// Which reduced dimensions are parts as they are, and one that falls into parts.
+struct Parts {
+  SmallVector<int64_t> whole;
+  int64_t cut = -1, count = 1;
+};
+
+} // namespace
+
+/// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts is
+/// not the most of it.
+static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
+  constexpr int64_t fewestElements = 64, mostParts = 4096;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
+  const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
+  const int64_t combined = all / std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
+  // Of a row each thread of a workgroup has several vectors.
+  const int64_t fewest = isAlongRows(op) ? fewestElements * threadsPerRow / 8 : fewestElements;
+  const int64_t most = std::min(combined / fewest, mostParts);
+  const int64_t wanted = std::min(threads / std::max<int64_t>(threadsOf(op), 1), most);
+  if (wanted < 2 || dims.size() > 8)
+    return std::nullopt;
+  std::optional<std::pair<Parts, int64_t>> best;
+  auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
+  auto consider = [&](Parts parts, int64_t total) {
+    if (total >= 2 && total <= most && (!best || distance(total) < distance(best->second)))
+      best = {std::move(parts), total};
+  };
+  for (unsigned subset = 0; subset < 1u << dims.size(); ++subset) {
+    Parts parts;
+    int64_t total = 1;
+    bool isAllowed = true;
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (subset >> i & 1) {
+        isAllowed &= dim != contiguous;
+        parts.whole.push_back(dim);
+        total = std::min(total * shape[dim], all);
+      }
+    if (!isAllowed || total > most || parts.whole.size() == dims.size())
+      continue;
+    consider(parts, total);
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      if (subset >> i & 1)
+        continue;
+      // Parts of a row begin where lines of memory do.
+      const int64_t step = dim == contiguous ? 64 : 1;
+      for (int64_t count = 2; count * total <= most && count <= shape[dim]; ++count)
+        if (shape[dim] % (count * step) == 0) {
+          parts.cut = dim, parts.count = count;
+          consider(parts, total * count);
+        }
+    }
+  }
+  // A second kernel is not worth a few more workgroups.
+  constexpr int64_t fewestParts = 8;
+  if (!best || (best->second < fewestParts && 4 * best->second < wanted))
+    return std::nullopt;
+  return best->first;
+}
+
+/// Gives a reduction parts as dimensions of their own, and notes which these are.
+static void partForCard(ReduceOp op, int64_t threads) {
+  const std::optional<Parts> parts = chooseParts(op, threads);
+  if (!parts)
+    return;
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  SmallVector<int64_t> shape(type.getShape()), dims(op.getDims()), whole(parts->whole);
+  OpBuilder builder(op);
+  if (parts->cut >= 0) {
+    shape.insert(shape.begin() + parts->cut, parts->count);
+    shape[parts->cut + 1] /= parts->count;
+    for (SmallVector<int64_t> *list : {&dims, &whole})
+      for (int64_t &dim : *list)
+        dim += dim >= parts->cut;
+    dims.push_back(parts->cut);
+    whole.push_back(parts->cut);
+    llvm::sort(dims);
+    llvm::sort(whole);
+    Value parted = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX());
+    auto made = ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims);
+    op.replaceAllUsesWith(made.getResult());
+    op.erase();
+    op = made;
+  }
+  op->setAttr(zyx::search::partsAttrName, builder.getDenseI64ArrayAttr(whole));
+}
+
 void zyx::search::partReductions(Block &block, int64_t threads, int64_t cluster) {
   const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads, cluster);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    // Rows may have parts already.
+    if (op->hasAttr(partsAttrName)) {
+      if (!hasManyElements(op))
+        op->removeAttr(partsAttrName);
+      continue;
+    }
     if (!isLong(op, threads) || whole.contains(op))
       continue;
     if (isRounded(op))
       op = widen(op);
+    if (threads != 0) {
+      partForCard(op, threads);
+      continue;
+    }
     if (hasRows(op))
       continue;
     auto type = cast<RankedTensorType>(op.getX().getType());
     SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());
     const int64_t first = dims.front();
-    // Not more than the machine wants, which a second kernel has to combine.
-    // Threads that each read several rows at once are enough where they are half as many.
-    const int64_t most = isAlongRows(op) ? threads : threads / 2;
-    const int64_t wanted = threads ? std::max<int64_t>(most / std::max<int64_t>(threadsOf(op), 1), 16) : 256;
-    const int64_t parts = partsOf(shape[first], wanted);
+    const int64_t parts = partsOf(shape[first]);
     if (parts == 0)
       continue;
     shape.insert(shape.begin() + first, parts);
@@ -541,39 +698,42 @@ void zyx::search::splitContractions(Block &block, int64_t threads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parts of columns
+// Parts
 //===----------------------------------------------------------------------===//
 
-/// Many parts of columns, of which few threads would each combine all: fewer of them.
-static Value gatherParts(OpBuilder &builder, ReduceOp op, Value partial) {
-  constexpr int64_t fewestParts = 128, parts = 16;
-  auto type = cast<RankedTensorType>(partial.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  if (op.getDims().front() != 0 || shape.size() < 2 || shape.front() < fewestParts || shape.front() % parts != 0 || shape.back() == 1)
-    return partial;
-  shape.front() /= parts;
-  shape.insert(shape.begin(), parts);
-  Value gathered = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), partial);
-  shape.erase(shape.begin() + 1);
-  return ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), gathered, ArrayRef<int64_t>{1});
+/// The reduction of each part, and that of what they have.
+static void splitParts(ReduceOp op, ArrayRef<int64_t> parts) {
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  SmallVector<int64_t> inner, shape, outer;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    const bool isPart = llvm::is_contained(parts, dim);
+    if (llvm::is_contained(op.getDims(), dim) && !isPart) {
+      inner.push_back(dim);
+      continue;
+    }
+    if (isPart)
+      outer.push_back(static_cast<int64_t>(shape.size()));
+    shape.push_back(type.getDimSize(dim));
+  }
+  if (inner.empty() || outer.empty())
+    return;
+  OpBuilder builder(op);
+  Value partial = ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), op.getX(), inner);
+  op.replaceAllUsesWith(
+      ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), partial, outer).getResult());
+  op.erase();
 }
 
 void zyx::search::splitReductions(Block &block, int64_t threads) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (!isLong(op, threads) || !hasRows(op))
+    if (threads != 0) {
+      if (auto parts = op->getAttrOfType<DenseI64ArrayAttr>(partsAttrName)) {
+        op->removeAttr(partsAttrName);
+        splitParts(op, parts.asArrayRef());
+      }
       continue;
-    auto type = cast<RankedTensorType>(op.getX().getType());
-    const ArrayRef<int64_t> inner = op.getDims().drop_front();
-    SmallVector<int64_t> shape(type.getShape());
-    for (int64_t dim : llvm::reverse(inner))
-      shape.erase(shape.begin() + dim);
-    OpBuilder builder(op);
-    Value partial = ReduceOp::create(builder, op.getLoc(), type.clone(shape), op.getKind(), op.getX(), inner);
-    if (threads != 0)
-      partial = gatherParts(builder, op, partial);
-    op.replaceAllUsesWith(ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), partial,
-                                           op.getDims().take_front())
-                              .getResult());
-    op.erase();
+    }
+    if (isLong(op, threads) && hasRows(op))
+      splitParts(op, op.getDims().take_front());
   }
 }

@@ -6,6 +6,7 @@
 #define ZYX_LIB_SEARCH_PREPAREOPS_H
 
 #include "mlir/IR/Block.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace zyx::search {
 
@@ -20,6 +21,9 @@ void narrowIndices(mlir::Block &block);
 
 /// Replaces random bits by the element-wise integer ops that compute them from their index.
 void expandRandomBits(mlir::Block &block);
+
+/// On a reduction: those of its dimensions that are parts, of which each is combined before they are (an array of numbers).
+inline constexpr llvm::StringLiteral partsAttrName = "zyx.parts";
 
 /// Splits long reductions to few results in two, of which the first has results for many programs: a
 /// kernel of one program has one core. Sums of f16 and bf16 are cast in the end, not between the two. The first function gives operands a dimension of parts where they have none, in front of the

@@ -71,13 +71,13 @@ func.func @left(%a: tensor<256x256xf32>, %b: tensor<65536x64xf32>, %c: tensor<10
   return %0, %1, %2 : tensor<f32>, tensor<64xf32>, tensor<f32>
 }
 
-// Where each thread has four columns, 8192 columns are few: rows fall into parts. Rows that workgroups share are many.
+// 8192 columns are 64 strips of workgroups, which are few: rows fall into parts. Rows that workgroups share are many.
 // CHECK-LABEL: func.func @columns
 // CHECK: graph.reduce add {{.*}} dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>
 // CHECK: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
 // THREADS-LABEL: func.func @columns
-// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<32x256x8192xf32> -> tensor<32x8192xf32>
-// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<32x8192xf32> -> tensor<8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<4x2048x8192xf32> -> tensor<4x8192xf32>
+// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<4x8192xf32> -> tensor<8192xf32>
 // THREADS: graph.reduce add {{.*}} dims = [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
 func.func @columns(%x: tensor<8192x8192xf32>, %z: tensor<8192x8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) {
   %y = graph.reduce add %x dims = [0] : tensor<8192x8192xf32> -> tensor<8192xf32>
@@ -126,4 +126,24 @@ func.func @results(%x: tensor<512x4096xf32>, %w: tensor<512x4096xf32>) -> tensor
   %p = graph.binary mul %x2, %w2 : tensor<512x512x4096xf32>
   %s = graph.reduce add %p dims = [2] : tensor<512x512x4096xf32> -> tensor<512x512xf32>
   return %s : tensor<512x512xf32>
+}
+
+// Parts are what any divisor makes of a dimension; what a text says of them is not believed.
+// THREADS-LABEL: func.func @divisors
+// THREADS: graph.reduce add {{.*}} dims = [0, 2] : tensor<15x93x11x768xf32> -> tensor<93x768xf32>
+// THREADS: graph.reduce add {{.*}} dims = [0] : tensor<93x768xf32> -> tensor<768xf32>
+// THREADS-NOT: zyx.parts
+func.func @divisors(%x: tensor<15x1023x768xf16>) -> tensor<768xf16> {
+  %y = graph.reduce add %x dims = [0, 1] {zyx.parts = array<i64: 7>} : tensor<15x1023x768xf16> -> tensor<768xf16>
+  return %y : tensor<768xf16>
+}
+
+// Channels that come last in memory are columns, wherever they stand.
+// THREADS-LABEL: func.func @channels
+// THREADS: graph.reduce add {{.*}} : tensor<{{.*}}xf32> -> tensor<{{.*}}256{{.*}}xf32>
+// THREADS: graph.reduce add {{.*}} -> tensor<256xf32>
+func.func @channels(%x: tensor<16x32x32x256xf32>) -> tensor<256xf32> {
+  %p = graph.permute %x order = [0, 3, 1, 2] : tensor<16x32x32x256xf32> -> tensor<16x256x32x32xf32>
+  %y = graph.reduce add %p dims = [0, 2, 3] : tensor<16x256x32x32xf32> -> tensor<256xf32>
+  return %y : tensor<256xf32>
 }

@@ -204,6 +204,79 @@ static void addMixed(std::vector<Case> &cases) {
        }});
 }
 
+/// Columns of which there are few, so that threads share them; of one and of several elements at a time, in what is left of
+/// a strip, through views, and in parts.
+static void addColumns(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64, DType::I32, DType::I8})
+    cases.push_back({"reduce.columns." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const int64_t forms[][2] = {{577, 320}, {333, 33}, {64, 768}, {1031, 20}, {40, 2}, {257, 24}, {129, 136}};
+                       for (auto [rows, columns] : forms) {
+                         const NodeId x = b.x(dtype, {rows, columns});
+                         outputs.push_back(b.reduce(ReduceKind::Add, x, {0}));
+                         outputs.push_back(b.reduce(ReduceKind::Max, x, {0}));
+                       }
+                       const NodeId x = b.x(dtype, {3, 35, 7, 48});
+                       outputs.push_back(b.reduce(ReduceKind::Add, x, {1, 2}));
+                       outputs.push_back(b.reduce(ReduceKind::Min, x, {0, 1}));
+                       outputs.push_back(b.reduce(ReduceKind::Add, x, {1}));
+                       return outputs;
+                     }});
+  // Each column is walked again, by the same threads.
+  cases.push_back({"reduce.columns.normalized", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {2, 333, 48});
+                     auto spread = [&](NodeId row) { return b.expand(b.reshape(row, {2, 1, 48}), {2, 333, 48}); };
+                     const NodeId d = b.binary(BinaryKind::Sub, x, spread(b.reduce(ReduceKind::Max, x, {1})));
+                     const NodeId e = b.unary(UnaryKind::Exp, d);
+                     return std::vector<NodeId>{b.binary(BinaryKind::Div, e, spread(b.reduce(ReduceKind::Add, e, {1})))};
+                   }});
+  cases.push_back({"reduce.columns.gathered", [](Builder &b) {
+                     const NodeId table = b.x(DType::BF16, {61, 96});
+                     const NodeId odd = b.x(DType::F32, {61, 33});
+                     const NodeId row = b.binary(BinaryKind::Rem, b.iota({DType::I64, {5, 77}}, 1), b.splat(DType::I64, {5, 77}, 64));
+                     const NodeId sum = b.reduce(ReduceKind::Add, b.cast(b.gather(table, row, 0), DType::F32), {1});
+                     return std::vector<NodeId>{sum, b.reduce(ReduceKind::Add, b.gather(odd, row, 0), {1})};
+                   }});
+  // Extents that no power of two divides, channels that come last, and few leading rows.
+  cases.push_back({"reduce.columns.parted", [](Builder &b) {
+                     const NodeId x = b.x(DType::F16, {15, 1023, 24}), y = b.x(DType::F32, {4, 2048, 40});
+                     const NodeId last = b.permute(b.x(DType::F32, {2, 45, 41, 96}), {0, 3, 1, 2});
+                     const NodeId line = b.x(DType::F32, {3 * 87383});
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0, 1}), b.reduce(ReduceKind::Add, y, {0, 1}),
+                                                b.reduce(ReduceKind::Max, b.binary(BinaryKind::Mul, y, y), {0, 1}),
+                                                b.reduce(ReduceKind::Add, last, {0, 2, 3}), b.reduce(ReduceKind::Add, line, {0}),
+                                                b.reduce(ReduceKind::Add, b.x(DType::F32, {96, 52, 60}), {1, 2})};
+                   }});
+}
+
+/// Filters' gradients of depthwise convolutions: for each place of the window a sum of products over all images.
+static void addFilterGradients(std::vector<Case> &cases) {
+  struct Layer {
+    const char *name;
+    Shape images;
+    int64_t window;
+    bool isChannelsLast;
+  };
+  const Layer layers[] = {{"3x3", {2, 12, 29, 28}, 3, false}, {"7x7", {3, 12, 29, 28}, 7, false}, {"7x7-last", {3, 12, 29, 30}, 7, true},
+                          {"5x5-odd", {5, 40, 17, 15}, 5, false}};
+  for (const Layer &layer : layers)
+    for (DType dtype : {DType::F32, DType::BF16})
+      cases.push_back({std::string("reduce.filter-gradient.") + layer.name + "." + std::string(toString(dtype)), [=](Builder &b) {
+                         const Shape &shape = layer.images;
+                         const int64_t pad = layer.window / 2, w = layer.window;
+                         const Shape last = {shape[0], shape[2], shape[3], shape[1]};
+                         NodeId x = layer.isChannelsLast ? b.permute(b.x(dtype, last), {0, 3, 1, 2}) : b.x(dtype, shape);
+                         const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, pad, pad}, {0, 0, pad, pad}, {0, 0, 0, 0});
+                         const NodeId slid = b.cast(b.window(padded, {2, 3}, {w, w}, {1, 1}, {1, 1}), DType::F32);
+                         Shape ones = shape, all = shape;
+                         ones.insert(ones.end(), {1, 1});
+                         all.insert(all.end(), {w, w});
+                         const NodeId dy = b.expand(b.reshape(b.x(DType::F32, shape), ones), all);
+                         return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, dy), {0, 2, 3}),
+                                                    b.reduce(ReduceKind::Add, b.mul(slid, dy), {2, 3})};
+                       }});
+}
+
 void addReduceCases(std::vector<Case> &cases) {
   const ReduceKind kinds[] = {ReduceKind::Add, ReduceKind::Max, ReduceKind::Min,
                               ReduceKind::Mul, ReduceKind::And, ReduceKind::Or};
@@ -232,6 +305,8 @@ void addReduceCases(std::vector<Case> &cases) {
       if (isInteger(dtype))
         addExtremes(cases, kind, dtype);
   addMixed(cases);
+  addColumns(cases);
+  addFilterGradients(cases);
 }
 
 } // namespace zyx::conformance

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes) {
+std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCopied) {
   std::optional<AccessForm> form = AccessForm::compute(map);
   if (!form || !llvm::all_of(form->dims, [](ArrayRef<unsigned> parts) { return parts.size() <= 1; }))
     return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes) {
   const Dim &along = near.dims.back();
   const bool isPadded = !form->bounds.empty();
   // Lanes that are apart in the copy, too.
-  if (along.factors[lanes] != 1)
+  if (!isCopied && along.factors[lanes] != 1)
     return std::nullopt;
   return isPadded || along.step != 1 ? std::optional(near) : std::nullopt;
 }

@@ -32,6 +32,8 @@ private:
   /// Rows that are added to sums in memory at once.
   static constexpr int64_t blockRows = 4;
   static constexpr int64_t mostShortSteps = 16;
+  /// The same of a card, where the step is a product or less: what neighbours read of a window is read once then.
+  static constexpr int64_t mostWindowSteps = 64;
   /// Vectors that a thread of a GPU asks for before it waits for the first, where little is done with them.
   static constexpr int64_t loadsAtOnce = 8;
 
@@ -43,7 +45,7 @@ private:
   bool branches();
   /// Whether what is combined is so little that its positions are numbers: the window of a depthwise
   /// convolution, whose tests and offsets are constants then.
-  bool isShort();
+  bool isShort(int64_t mostSteps = mostShortSteps);
   /// One element: a value. More: memory.
   void prepareResult(mlir::Operation *root);
   mlir::LogicalResult walkOuter(llvm::ArrayRef<Axis> outer, Point point);
@@ -73,6 +75,15 @@ private:
   mlir::FailureOr<Accumulators> emitFor(mlir::Value low, mlir::Value high, int64_t step, Accumulators accs, Body body);
   /// The last vector, of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
+  /// Where a workgroup's threads are more than the vectors of a row, groups of them walk an axis together: the first one
+  /// that is combined, or of what is only written the longest one.
+  void chooseGroups(llvm::ArrayRef<Axis> outer);
+  /// Where the thread's vector is, if it has one.
+  Point ownColumn(const Point &point);
+  /// The steps along an axis that the thread's group has, `count` of them at a time.
+  mlir::FailureOr<Accumulators> walkGroupSteps(int64_t extent, int64_t count, Accumulators accs, Body body);
+  /// What groups have combined, combined in their order.
+  void finishGroups(llvm::ArrayRef<mlir::Value> partial, Point point);
   mlir::LogicalResult emitInner(Point point);
   /// Loops over the combined axes for one or more points, then the results there.
   mlir::LogicalResult emitInner(llvm::SmallVectorImpl<Point> &points);
@@ -143,6 +154,9 @@ private:
   llvm::DenseSet<mlir::Value> singles;
   std::optional<Axis> vectorAxis;
   int64_t lanes = 1, unroll = 1;
+  /// Groups of threads that walk an axis together, and that axis; each thread has one of so many vectors.
+  int64_t groups = 1, groupVectors = 1;
+  std::optional<Axis> groupAxis;
   /// Loads that are contiguous along another axis, and that axis.
   llvm::SmallVector<mlir::Value> transposed;
   std::optional<Axis> transposedAxis;

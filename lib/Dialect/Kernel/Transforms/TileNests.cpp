@@ -5,6 +5,7 @@
 #include "Lanes.h"
 #include "NestEmitter.h"
 
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -50,6 +51,7 @@ LogicalResult NestEmitter::emit() {
   if (writesMemory)
     t.barrier(loc);
   copyNear();
+  chooseGroups(outer);
   if (t.threads == 1 && !picked && findTransposed())
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
@@ -91,9 +93,19 @@ void NestEmitter::chooseVectorAxis() {
       else if (auto store = dyn_cast<StoreOp>(access))
         look(store.getValue(), store.getView(), 1);
     }
-    for (Value tile : cone.tiles)
+    for (Value tile : cone.tiles) {
       if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
         look(tile, it->second.view, 1, it->second.strides);
+      // Rows whose number is data, along which threads read side by side.
+      auto gather = t.machine.isGpu ? tile.getDefiningOp<GatherOp>() : GatherOp();
+      if (!gather || !t.axes.contains(tile, axis))
+        continue;
+      int64_t along = -1;
+      for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
+        if (IotaOp iota = countsAlongAxis(index); iota && t.axes.of(iota.getResult(), iota.getDim()) == axis)
+          along = strideOf(t.evaluator.mapping.lookupOrDefault(gather.getView()), dim) == 1 ? 1 : -1;
+      score += along;
+    }
     // Where it makes no other difference, whole lines are written.
     score *= 2;
     for (Operation *access : cone.accesses)
@@ -129,6 +141,123 @@ bool NestEmitter::comesNear(LoadOp load, Axis axis) {
   return nearFormOf(load, axis, width).has_value();
 }
 
+void NestEmitter::chooseGroups(ArrayRef<Axis> outer) {
+  const bool isOwnSum = llvm::any_of(roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
+  if (!t.source->hasAttr(rowGroupsAttrName) || t.threads == 1 || t.cluster > 1 || !vectorAxis || unrolled || picked || online || isOwnSum ||
+      !extents[*vectorAxis].constant || (!reduces.empty() && isShort()))
+    return;
+  const int64_t extent = *extents[*vectorAxis].constant;
+  int64_t own = lanes;
+  while (own > 1 && extent % own != 0)
+    own /= 2;
+  const int64_t vectors = extent / own;
+  if (vectors == 0 || t.threads / vectors < 2)
+    return;
+  SmallVector<Axis> candidates(outer);
+  if (!reduces.empty()) {
+    // Who combines what groups have would have to wait between two rows.
+    if (llvm::any_of(outer, [&](Axis axis) { return extents[axis].constant != 1; }))
+      return;
+    candidates.clear();
+    llvm::copy_if(domain, std::back_inserter(candidates),
+                  [&](Axis axis) { return combined.contains(axis) && vectorAxis != axis; });
+  }
+  // As few steps as can be; the first such axis, whose rows are furthest apart.
+  double best = 1;
+  for (Axis axis : candidates) {
+    const std::optional<int64_t> steps = extents[axis].constant;
+    if (!steps || *steps < 2)
+      continue;
+    const double share = static_cast<double>(llvm::divideCeil(*steps, t.threads / vectors)) / static_cast<double>(*steps);
+    if (share < best)
+      best = share, groupAxis = axis;
+  }
+  if (!groupAxis)
+    return;
+  groups = std::min(t.threads / vectors, *extents[*groupAxis].constant);
+  groupVectors = vectors;
+  lanes = own;
+  unroll = 1;
+}
+
+Point NestEmitter::ownColumn(const Point &point) {
+  Value column = arith::RemUIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(groupVectors, loc));
+  Value position = arith::MulIOp::create(t.builder, loc, column, t.evaluator.constantIndex(lanes, loc));
+  Point at = point;
+  t.setLanes(at, *vectorAxis, position, lanes, extents[*vectorAxis], /*partial=*/false, loc);
+  return at;
+}
+
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkGroupSteps(int64_t extent, int64_t count, Accumulators accs, Body body) {
+  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
+  Value first = arith::DivUIOp::create(t.builder, loc, t.thread(), index(groupVectors));
+  // Threads beyond the last group have nothing.
+  if (groups * groupVectors != t.threads) {
+    Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, first, index(groups));
+    first = arith::SelectOp::create(t.builder, loc, exists, first, index(extent));
+  }
+  const int64_t covered = extent - extent % (count * groups);
+  FailureOr<Accumulators> results = accs;
+  if (covered != 0)
+    results = emitFor(first, index(covered), count * groups, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+      for (int64_t u = 0; u < count; ++u) {
+        FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
+        if (failed(next))
+          return failure();
+        carried = *next;
+      }
+      return carried;
+    });
+  if (failed(results) || covered == extent)
+    return results;
+  Value rest = t.evaluator.addIndex(first, index(covered), loc);
+  return emitFor(rest, index(extent), groups, *results, body);
+}
+
+void NestEmitter::finishGroups(ArrayRef<Value> partial, Point point) {
+  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
+  const int64_t columns = groupVectors * lanes;
+  Value group = arith::DivUIOp::create(t.builder, loc, t.thread(), index(groupVectors));
+  Value column = t.evaluator.position(point, *vectorAxis, loc);
+  SmallVector<Value> memory;
+  for (Value own : partial) {
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(t.programStart);
+    memory.push_back(AllocOp::create(t.builder, loc, ViewType::get({groups, columns}, getElementTypeOrSelf(own.getType()), Space::Shared)));
+  }
+  {
+    OpBuilder::InsertionGuard guard(t.builder);
+    if (groups * groupVectors != t.threads) {
+      Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, group, index(groups));
+      auto branch = scf::IfOp::create(t.builder, loc, exists, /*withElseRegion=*/false);
+      t.builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (auto [own, to] : llvm::zip_equal(partial, memory))
+      StoreOp::create(t.builder, loc, own, to, ValueRange{group, column}, Value(), DenseBoolArrayAttr());
+  }
+  t.barrier(loc);
+  (void)emitFor(t.thread(), index(columns), t.threads, {}, [&](Value at, Accumulators) -> FailureOr<Accumulators> {
+    Point own = point;
+    own.memo.clear();
+    own.vectorAxis.reset();
+    own.lanes = 1;
+    own.positions[*vectorAxis] = at;
+    for (auto [reduce, from] : llvm::zip_equal(reduces, memory)) {
+      Type element = cast<ViewType>(from.getType()).getElementType(), wanted = getElementTypeOrSelf(reduce.getType());
+      Value total;
+      for (int64_t i = 0; i < groups; ++i) {
+        Value part = LoadOp::create(t.builder, loc, element, from, ValueRange{index(i), at}, Value(), Value(), ArrayAttr(),
+                                    DenseBoolArrayAttr());
+        total = total ? createCombine(t.builder, loc, reduce.getKind(), total, part) : part;
+      }
+      if (element != wanted)
+        total = fromOrderedBits(t.builder, loc, reduce.getKind(), total);
+      write(reduce.getResult(), total, own);
+    }
+    return Accumulators();
+  });
+}
+
 bool NestEmitter::branches() {
   return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);
@@ -136,11 +265,11 @@ bool NestEmitter::branches() {
          });
 }
 
-bool NestEmitter::isShort() {
+bool NestEmitter::isShort(int64_t mostSteps) {
   int64_t steps = 1;
   for (Axis axis : combined)
-    steps *= extents[axis].constant.value_or(mostShortSteps + 1);
-  return !vectorCombined() && steps <= mostShortSteps;
+    steps = std::min(steps, mostSteps + 1) * extents[axis].constant.value_or(mostSteps + 1);
+  return !vectorCombined() && steps <= mostSteps;
 }
 
 void NestEmitter::prepareResult(Operation *root) {
@@ -163,10 +292,22 @@ LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
     return walkSquares(point);
   if (!near.empty() && outer.size() == 1 && !vectorCombined())
     return walkPositions(outer.front(), point);
+  if (outer.empty() && groups > 1)
+    return emitInner(vectorCombined() ? point : ownColumn(point));
   if (outer.empty())
     return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);
   Axis axis = outer.front();
   Extent extent = extents[axis];
+  if (groupAxis == axis) {
+    auto body = [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+      Point at = point;
+      at.positions[axis] = i;
+      if (failed(walkOuter(outer.drop_front(), at)))
+        return failure();
+      return Accumulators();
+    };
+    return walkGroupSteps(*extent.constant, 1, {}, body);
+  }
   if (unrolled) {
     for (int64_t i = 0; i < *extent.constant; ++i) {
       point.positions[axis] = t.evaluator.constantIndex(i, loc);
@@ -492,6 +633,10 @@ LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
   FailureOr<Accumulators> results = walkCombined(inner, points, accs, chains);
   if (failed(results))
     return failure();
+  if (groups > 1 && !reduces.empty() && !vectorCombined()) {
+    finishGroups(*results, points.front());
+    return success();
+  }
   for (auto [r, reduce] : llvm::enumerate(reduces))
     finish(reduce, ArrayRef(*results).slice(r * chains, chains), points);
   return success();
@@ -543,10 +688,13 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
       }
       return walkCombined(inner.drop_front(), at, carried, chains);
     };
-    if (!unrolled && !isShort())
-      return walkSteps(extents[axis],
-                       inner.size() == 1 && t.threads == 1 ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1, accs,
-                       body);
+    const bool isOwn = t.threads == 1 || groups > 1;
+    const int64_t count = inner.size() == 1 && isOwn ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1;
+    if (groupAxis == axis)
+      return walkGroupSteps(*extents[axis].constant, count, accs, body);
+    const bool isWindow = t.machine.isGpu && t.threads == 1 && !cone.branches && cone.size <= 4;
+    if (!unrolled && !isShort(isWindow ? mostWindowSteps : mostShortSteps))
+      return walkSteps(extents[axis], count, accs, body);
     for (int64_t i = 0; i < *extents[axis].constant; ++i) {
       SmallVector<Point> at(points.begin(), points.end());
       for (Point &point : at) {
@@ -593,6 +741,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
     }
     return accs;
   }
+  if (groups > 1)
+    return emitBody({ownColumn(points.front())}, accs, chains);
   if (t.threads > 1)
     return emitOwnPieces(extent, accs, chunk(1, false), chunk(1, true));
   Pieces pieces = split(extent);

@@ -33,8 +33,8 @@ struct NearForm {
   int64_t offset = 0;
 
   /// None where the map is not of that form, or nothing is won: vectors along the load's dimension `lanes` are neighbours
-  /// and all exist.
-  static std::optional<NearForm> compute(MapAttr map, unsigned lanes);
+  /// and all exist. What a kernel of its own copies may lie in any order.
+  static std::optional<NearForm> compute(MapAttr map, unsigned lanes, bool isCopied = false);
 
   /// The array's extents for a tile of the load.
   llvm::SmallVector<int64_t> getExtents(llvm::ArrayRef<int64_t> tile) const;

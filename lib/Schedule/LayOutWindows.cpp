@@ -1,0 +1,227 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Windows over what is padded, or lies in another order than results: a kernel of its own copies what they are taken of.
+//===----------------------------------------------------------------------===//
+#include "LayOutWindows.h"
+
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
+#include "zyx/Schedule/Weights.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+
+#include <vector>
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Reads of each element for which a copy is worth its launch, and of all of them.
+constexpr int64_t fewestReads = 4, fewestReadsOfAll = int64_t(1) << 20;
+/// Rows of the copy begin at multiples of so many bytes.
+constexpr int64_t rowBytes = 16;
+
+/// What one load reads, and the copy of it.
+struct Window {
+  LoadOp load;
+  NearForm form;
+  SmallVector<int64_t> extents, strides;
+  int64_t elements = 0;
+};
+
+/// The axis along which the results lie side by side.
+std::optional<Axis> findWritten(FuncOp func, const Axes &axes) {
+  std::optional<Axis> found;
+  func.walk([&](StoreOp store) {
+    auto view = store.getView().getDefiningOp<ViewOp>();
+    if (found || !view || !isTile(store.getValue()) || !view.getMap().isSingleBlock())
+      return;
+    for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
+      if (BlockAttr::constant(stride) == 1 && axes.extent(axis) > 1)
+        found = axis;
+  });
+  return found;
+}
+
+std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  if (!view || !isTile(load.getResult()) || load.getMask() || !isa<BlockArgument>(view.getBuffer()) ||
+      !view.getSymbols().empty() || view.getMap().getNumSymbols() != 0 ||
+      (view.getMap().isSingleBlock() && !view.getMap().front().hasValid()))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(load.getType());
+  if (view.getType().getShape() != type.getShape() || type.getNumElements() < fewestReadsOfAll ||
+      (load.getOther() && !matchPattern(load.getOther(), m_Constant())))
+    return std::nullopt;
+  SmallVector<Axis> own = axes.of(load.getResult());
+  auto *place = llvm::find(own, along);
+  std::optional<NearForm> form =
+      place == own.end() ? std::nullopt : NearForm::compute(view.getMap(), place - own.begin(), /*isCopied=*/true);
+  if (!form)
+    return std::nullopt;
+  Window window{load, *form, form->getExtents(type.getShape()), {}, 1};
+  const int64_t lanes = std::max<int64_t>(8 * rowBytes / std::max<int64_t>(type.getElementTypeBitWidth(), 8), 1);
+  // What lies behind the last element of a row is padding, where that is told from what exists.
+  if (form->dims.back().isBounded)
+    window.extents.back() = llvm::alignTo(window.extents.back(), lanes);
+  window.strides.assign(window.extents.size(), 1);
+  for (size_t d = window.extents.size(); d-- > 0;) {
+    window.strides[d] = window.elements;
+    const int64_t extent = d + 1 == window.extents.size() ? llvm::alignTo(window.extents[d], lanes) : window.extents[d];
+    if (extent > std::numeric_limits<int32_t>::max() / window.elements)
+      return std::nullopt;
+    window.elements *= extent;
+  }
+  return type.getNumElements() / window.elements >= fewestReads ? std::optional(window) : std::nullopt;
+}
+
+class Copier {
+public:
+  Copier(FuncOp func, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches)
+      : func(func), symbols(symbols), launches(launches), builder(func.getContext()) {}
+
+  void apply(const Window &window, unsigned number);
+  void dropUnread();
+
+private:
+  MapAttr strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset, ArrayRef<int64_t> low = {},
+                  ArrayRef<int64_t> high = {}) {
+    auto numbers = [&](ArrayRef<int64_t> values) {
+      return llvm::map_to_vector(values, [&](int64_t value) { return builder.getAffineConstantExpr(value); });
+    };
+    return MapAttr::get(func.getContext(),
+                        BlockAttr::get(func.getContext(), numbers(shape), numbers(strides), builder.getAffineConstantExpr(offset),
+                                       numbers(low), numbers(high)));
+  }
+  FuncOp createCopy(const Window &window, BufferType buffer, unsigned number);
+
+  FuncOp func;
+  SymbolTable &symbols;
+  MutableArrayRef<zyx::plan::LaunchOp> launches;
+  OpBuilder builder;
+};
+
+} // namespace
+
+/// A kernel that writes each element of the array once, and the padding's.
+FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned number) {
+  builder.setInsertionPointAfter(func);
+  Location loc = func.getLoc();
+  auto made = FuncOp::create(builder, loc, (func.getName() + "_window" + (number ? std::to_string(number) : "")).str(),
+                             builder.getFunctionType({buffer, buffer}, {}));
+  symbols.insert(made);
+  Block &body = made.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  SmallVector<int64_t> steps, low, high;
+  for (auto [dim, extent] : llvm::zip_equal(window.form.dims, window.extents)) {
+    steps.push_back(dim.step);
+    low.push_back(dim.isBounded ? std::clamp<int64_t>(dim.low - dim.offset, 0, extent) : 0);
+    high.push_back(dim.isBounded ? std::clamp<int64_t>(dim.high - dim.offset, low.back(), extent) : extent);
+  }
+  const bool isBounded = llvm::any_of(window.form.dims, [](const NearForm::Dim &dim) { return dim.isBounded; });
+  auto view = [&](Value of, MapAttr map) -> Value {
+    return ViewOp::create(builder, loc, ViewType::get(window.extents, buffer.getElementType(), Space::Global), of, ValueRange(), map);
+  };
+  Value source = view(body.getArgument(0), isBounded ? strided(window.extents, steps, window.form.offset, low, high)
+                                                     : strided(window.extents, steps, window.form.offset));
+  Value target = view(body.getArgument(1), strided(window.extents, window.strides, 0));
+  SmallVector<Value> zeros(window.extents.size(), arith::ConstantIndexOp::create(builder, loc, 0));
+  SmallVector<Attribute> names;
+  for (size_t dim = 0; dim < window.extents.size(); ++dim)
+    names.push_back(builder.getStringAttr("d" + std::to_string(dim)));
+  auto inBounds = builder.getDenseBoolArrayAttr(SmallVector<bool>(window.extents.size(), true));
+  LoadOp load = window.load;
+  Value other = load.getOther() ? builder.clone(*load.getOther().getDefiningOp())->getResult(0) : Value();
+  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(window.extents, buffer.getElementType()), source, zeros,
+                              Value(), other, builder.getArrayAttr(names), inBounds);
+  StoreOp::create(builder, loc, tile, target, zeros, Value(), inBounds);
+  ReturnOp::create(builder, loc);
+  return made;
+}
+
+void Copier::apply(const Window &window, unsigned number) {
+  LoadOp load = window.load;
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  auto argument = cast<BlockArgument>(view.getBuffer());
+  const unsigned at = argument.getArgNumber(), count = launches.front().getIns().size();
+  auto buffer = cast<BufferType>(argument.getType());
+  FuncOp copy = createCopy(window, buffer, number);
+  // Something else may read the argument.
+  Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
+  SmallVector<int64_t> shape(view.getType().getShape()), strides(shape.size(), 0);
+  for (auto [dim, stride] : llvm::zip_equal(window.form.dims, window.strides))
+    for (auto [i, factor] : llvm::enumerate(dim.factors))
+      strides[i] += factor * stride;
+  builder.setInsertionPoint(load);
+  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), strided(shape, strides, 0)));
+  load.getOtherMutable().clear();
+  if (view->use_empty())
+    view->erase();
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+  const bool isKept = zyx::schedule::readWeights(launches, at);
+  Location loc = load.getLoc();
+  for (zyx::plan::LaunchOp launch : launches) {
+    Value source = launch.getIns()[at];
+    builder.setInsertionPoint(launch);
+    zyx::plan::InitOp init = isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
+    if (init)
+      builder.setInsertionPoint(init);
+    const zyx::DType dtype = cast<zyx::plan::BufferType>(source.getType()).getDtype();
+    auto made = zyx::plan::AllocOp::create(builder, loc, zyx::plan::BufferType::get(func.getContext(), {dtype, {window.elements}}));
+    made.setKept(isKept);
+    if (init)
+      builder.setInsertionPoint(init.getBody().front().getTerminator());
+    zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
+                                FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source}, ValueRange{made.getResult()},
+                                builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(0), ValueRange());
+    launch.getInsMutable().append(made.getResult());
+  }
+}
+
+/// Arguments that nothing reads any more.
+void Copier::dropUnread() {
+  Block &body = func.getBody().front();
+  for (unsigned at = launches.front().getIns().size(); at-- > 0;)
+    if (body.getArgument(at).use_empty()) {
+      body.eraseArgument(at);
+      for (zyx::plan::LaunchOp launch : launches)
+        launch.getInsMutable().erase(at);
+    }
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+}
+
+bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches) {
+  bool isAlone = !launches.empty(), reduces = false;
+  for (plan::LaunchOp launch : launches)
+    isAlone &= launch.getIns().size() == launches.front().getIns().size();
+  func.walk([&](Operation *op) {
+    isAlone &= !isa<DotOp, ScanOp, GatherOp, GridOp>(op);
+    reduces |= isa<ReduceOp>(op);
+  });
+  if (!isAlone || !reduces)
+    return false;
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  std::optional<Axis> along = failed(axes) ? std::nullopt : findWritten(func, *axes);
+  if (!along)
+    return false;
+  std::vector<Window> windows;
+  func.walk([&](LoadOp load) {
+    if (std::optional<Window> window = describe(load, *along, *axes))
+      windows.push_back(std::move(*window));
+  });
+  Copier copier(func, symbols, launches);
+  for (auto [number, window] : llvm::enumerate(windows))
+    copier.apply(window, static_cast<unsigned>(number));
+  if (windows.empty())
+    return false;
+  copier.dropUnread();
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutWindows").category("zyx-schedule"))
+      << func.getName() << ": what its windows are taken of is copied, with its padding";
+  return true;
+}
