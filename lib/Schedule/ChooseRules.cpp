@@ -555,10 +555,11 @@ private:
     return true;
   }
 
-  /// Few results that are combined of many short rows, as filters' gradients of images are: a workgroup has one, and
-  /// groups of its threads have the rows in turns. False where another way is better.
+  /// Few results that are combined of many short rows, as filters' gradients of images and norms of their channels are: a
+  /// workgroup has one, and groups of its threads have the rows in turns, those that are written too. False where another
+  /// way is better.
   bool chooseNestedRows() {
-    constexpr int64_t fewestElements = 1024, groupThreads = 128, fewestPrograms = 512;
+    constexpr int64_t fewestElements = 1024, manyElements = 4096, fewestPrograms = 512;
     std::optional<Axis> row, rows;
     const SmallVector<Axis> parallel = parallelAxes();
     int64_t combined = 1, programs = 1;
@@ -574,6 +575,7 @@ private:
         rows = axis;
     if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
       return false;
+    const int64_t groupThreads = combined < manyElements ? 128 : 256;
     // All are combined along the same axes, and each result is one number of a program.
     const bool areSame = !func.walk([&](ReduceOp reduce) {
                                 int64_t own = 1;
@@ -584,9 +586,6 @@ private:
                                   isOne &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
                                 return isOne ? WalkResult::advance() : WalkResult::interrupt();
                               }).wasInterrupted();
-    const bool writesRows = llvm::any_of(stores, [&](StoreOp store) {
-      return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.extent(axis) > 1 && axes.isCombined(axis); });
-    });
     int64_t lanes = target.lanes(widestRead(*row));
     while (axes.extent(*row) % lanes != 0)
       lanes /= 2;
@@ -594,7 +593,7 @@ private:
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
     // Where a thread has a result, or some, there are enough of them.
-    if (!areSame || writesRows || vectors > groupThreads / 2 || vectors >= fewestThreads * vectorsPerThread ||
+    if (!areSame || vectors > groupThreads / 2 || vectors >= fewestThreads * vectorsPerThread ||
         programs / target.lanes(4) >= target.cores * fewestPrograms)
       return false;
     const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));

@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 
+#include <algorithm>
 #include <vector>
 
 using namespace mlir;
@@ -64,6 +65,12 @@ std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
       place == own.end() ? std::nullopt : NearForm::compute(view.getMap(), place - own.begin(), /*isCopied=*/true);
   if (!form)
     return std::nullopt;
+  // Images and channels are as far apart as programs of them are.
+  auto firstOf = [](const NearForm::Dim &dim) {
+    return llvm::find_if(dim.factors, [](int64_t factor) { return factor != 0; }) - dim.factors.begin();
+  };
+  std::stable_sort(form->dims.begin(), std::prev(form->dims.end()),
+                   [&](const NearForm::Dim &a, const NearForm::Dim &b) { return firstOf(a) < firstOf(b); });
   Window window{load, *form, form->getExtents(type.getShape()), {}, 1};
   const int64_t lanes = std::max<int64_t>(8 * rowBytes / std::max<int64_t>(type.getElementTypeBitWidth(), 8), 1);
   // What lies behind the last element of a row is padding, where that is told from what exists.

@@ -237,6 +237,22 @@ static void addColumns(std::vector<Case> &cases) {
                      const NodeId sum = b.reduce(ReduceKind::Add, b.cast(b.gather(table, row, 0), DType::F32), {1});
                      return std::vector<NodeId>{sum, b.reduce(ReduceKind::Add, b.gather(odd, row, 0), {1})};
                    }});
+  // The norm of a channel, of short rows of all images.
+  for (DType dtype : {DType::F32, DType::BF16})
+    cases.push_back({"reduce.channels." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       for (const Shape &shape : {Shape{16, 10, 14, 14}, Shape{9, 7, 15, 17}, Shape{40, 5, 6, 28}}) {
+                         const NodeId x = b.cast(b.x(dtype, shape), DType::F32);
+                         const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+                         auto spread = [&](NodeId sum) {
+                           return b.mul(b.expand(b.reshape(sum, {1, shape[1], 1, 1}), shape), b.splat(DType::F32, shape, 1 / count));
+                         };
+                         const NodeId d = b.sub(x, spread(b.reduce(ReduceKind::Add, x, {0, 2, 3})));
+                         const NodeId square = spread(b.reduce(ReduceKind::Add, b.mul(d, d), {0, 2, 3}));
+                         outputs.push_back(b.cast(b.div(d, b.unary(UnaryKind::Sqrt, b.binary(BinaryKind::Add, square, b.like(d, 1)))), dtype));
+                       }
+                       return outputs;
+                     }});
   // Extents that no power of two divides, channels that come last, and few leading rows.
   cases.push_back({"reduce.columns.parted", [](Builder &b) {
                      const NodeId x = b.x(DType::F16, {15, 1023, 24}), y = b.x(DType::F32, {4, 2048, 40});

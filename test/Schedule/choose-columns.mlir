@@ -1,0 +1,53 @@
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a | FileCheck %s
+// RUN: zyx-opt %s -zyx-schedule-choose=target=x86-64-v3 | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles='vector-bytes=16 gpu=true' | FileCheck %s --check-prefix=LOWERED
+
+!f = !kernel.buffer<f32, global>
+
+// Of 48 columns a workgroup has all, 12 vectors in 32 rows at a time.
+// CHECK-LABEL: kernel.func @columns({{.*}} attributes {kernel.row_groups, schedule = {{.*}} threads = 384 : i64}
+// CPU-LABEL: kernel.func @columns
+// CPU-NOT: kernel.row_groups
+// Threads walk rows from their group's on, and one of them adds up what the groups have of a column.
+// LOWERED-LABEL: kernel.func @columns
+// LOWERED: kernel.alloc : <32x48xf32, shared>
+// LOWERED: scf.for %{{.*}} = %[[GROUP:.*]] to %c256 step %c256{{.*}} iter_args
+// LOWERED: kernel.barrier workgroup
+// LOWERED: scf.for %{{.*}} = %{{.*}} to %c48{{.*}} step %c384
+kernel.func @columns(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[333, 48] strides [48, 1]>]> : !f -> !kernel.view<333x48xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !kernel.view<333x48xf32, global> -> tensor<333x48xf32>
+  %2 = kernel.reduce add %1 dims [0] : tensor<333x48xf32> -> tensor<48xf32>
+  %3 = kernel.view %y map <[<[48] strides [1]>]> : !f -> !kernel.view<48xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<48xf32>, !kernel.view<48xf32, global>
+  kernel.return
+}
+
+// Short rows of many images: 7 vectors of two elements, and 18 rows at a time.
+// CHECK-LABEL: kernel.func @channels({{.*}} attributes {kernel.row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 256 : i64}
+kernel.func @channels(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[64, 10, 14, 14] strides [1960, 196, 14, 1]>]> : !f -> !kernel.view<64x10x14x14xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0] axes ["n", "c", "h", "w"] in_bounds [true, true, true, true] : !kernel.view<64x10x14x14xf32, global> -> tensor<64x10x14x14xf32>
+  %2 = kernel.reduce add %1 dims [0, 2, 3] : tensor<64x10x14x14xf32> -> tensor<10xf32>
+  %3 = kernel.view %y map <[<[10] strides [1]>]> : !f -> !kernel.view<10xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<10xf32>, !kernel.view<10xf32, global>
+  kernel.return
+}
+
+// Rows of 321 elements have no whole vectors: neighbours write one each.
+// CHECK-LABEL: kernel.func @odd({{.*}}grid_step<"r", 4>, #kernel.grid_step<"c", 1>
+kernel.func @odd(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[100] strides [1]>]> : !f -> !kernel.view<100xf32, global>
+  %1 = kernel.load %0[%c0] axes ["r"] in_bounds [true] : !kernel.view<100xf32, global> -> tensor<100xf32>
+  %2 = kernel.view %x map <[<[321] strides [1]>]> : !f -> !kernel.view<321xf32, global>
+  %3 = kernel.load %2[%c0] axes ["c"] in_bounds [true] : !kernel.view<321xf32, global> -> tensor<321xf32>
+  %4 = kernel.broadcast %1 dims [0] : tensor<100xf32> -> tensor<100x321xf32>
+  %5 = kernel.broadcast %3 dims [1] : tensor<321xf32> -> tensor<100x321xf32>
+  %6 = arith.addf %4, %5 : tensor<100x321xf32>
+  %7 = kernel.view %y map <[<[100, 321] strides [321, 1]>]> : !f -> !kernel.view<100x321xf32, global>
+  kernel.store %6, %7[%c0, %c0] in_bounds [true, true] : tensor<100x321xf32>, !kernel.view<100x321xf32, global>
+  kernel.return
+}

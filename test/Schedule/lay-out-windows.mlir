@@ -1,0 +1,26 @@
+// RUN: zyx-opt %s --zyx-compile='target=sm_90a stop-after=schedule' | FileCheck %s
+// RUN: zyx-opt %s --zyx-compile='target=cpu stop-after=schedule' | FileCheck %s --check-prefix=CPU
+
+// Images have their channels last, and results do not: a kernel copies them with three elements of padding on each side, in
+// rows of 40, and windows are read without tests.
+// CHECK: plan.launch @main_0_window
+// CHECK: plan.launch @main_0 ins
+// CHECK: kernel.func @main_0(
+// CHECK: kernel.view {{.*}} map <[<[8, 64, 28, 28, 7, 7] strides [87040, 1360, 40, 1, 40, 1]>]>
+// CHECK: kernel.func @main_0_window(
+// CHECK: kernel.view {{.*}} map <[<[8, 64, 34, 40] strides [50176, 1, 1792, 64] offset -5568 valid [0 : 8, 0 : 64, 3 : 31, 3 : 31]>]>
+// CHECK: kernel.view {{.*}} map <[<[8, 64, 34, 40] strides [87040, 1360, 40, 1]>]>
+// CPU-NOT: _window
+func.func @main(%x: tensor<8x28x28x64xbf16>, %w: tensor<64x7x7xbf16>) -> tensor<8x64x28x28xf32> {
+  %0 = graph.permute %x order = [0, 3, 1, 2] : tensor<8x28x28x64xbf16> -> tensor<8x64x28x28xbf16>
+  %zero = graph.constant dense<0.000000e+00> : tensor<bf16>
+  %1 = graph.pad %0, %zero low = [0, 0, 3, 3] high = [0, 0, 3, 3] interior = [0, 0, 0, 0] : tensor<8x64x28x28xbf16> -> tensor<8x64x34x34xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<8x64x34x34xbf16> -> tensor<8x64x28x28x7x7xbf16>
+  %3 = graph.cast %2 : tensor<8x64x28x28x7x7xbf16> -> tensor<8x64x28x28x7x7xf32>
+  %4 = graph.reshape %w : tensor<64x7x7xbf16> -> tensor<1x64x1x1x7x7xbf16>
+  %5 = graph.cast %4 : tensor<1x64x1x1x7x7xbf16> -> tensor<1x64x1x1x7x7xf32>
+  %6 = graph.expand %5 : tensor<1x64x1x1x7x7xf32> -> tensor<8x64x28x28x7x7xf32>
+  %7 = graph.binary mul %3, %6 : tensor<8x64x28x28x7x7xf32>
+  %8 = graph.reduce add %7 dims = [4, 5] : tensor<8x64x28x28x7x7xf32> -> tensor<8x64x28x28xf32>
+  return %8 : tensor<8x64x28x28xf32>
+}
