@@ -175,7 +175,7 @@ static void addSpellings(std::vector<Case> &cases) {
   add(cases, "window.long", {.queries = 300, .keys = 330, .mask = Mask::Window});
   add(cases, "window.beyond", {.queries = 260, .keys = 130, .mask = Mask::Window});
   add(cases, "window.f16", {.dtype = DType::F16, .queries = 140, .keys = 260, .mask = Mask::Window});
-  add(cases, "causal.long", {.queries = 330, .keys = 300, .mask = Mask::Causal});
+  add(cases, "causal.long", {.queries = 210, .keys = 190, .mask = Mask::Causal});
   add(cases, "causal-after", {.mask = Mask::Causal, .division = Division::After});
   for (DType dtype : {DType::F16, DType::BF16}) {
     const std::string suffix = std::string(".") + std::string(toString(dtype));
