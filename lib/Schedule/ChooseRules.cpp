@@ -513,19 +513,20 @@ private:
     }
     if (!along)
       return false;
-    // Each result belongs to a column, and is combined of rows.
-    int64_t rows = 1;
+    // Each result belongs to a column, and is combined of rows that are enough for groups: fewer are read by each thread that
+    // has columns, of which there are more than columns here.
+    int64_t rows = std::numeric_limits<int64_t>::max();
     const bool areColumns = !func.walk([&](ReduceOp reduce) {
                                    int64_t own = 1;
                                    for (int64_t dim : reduce.getDims())
                                      own *= axes.extent(axes.of(reduce.getInput(), dim));
-                                   rows = std::max(rows, own);
+                                   rows = std::min(rows, own);
                                    bool isColumn = axes.contains(reduce.getResult(), *along);
                                    for (Axis axis : axes.of(reduce.getResult()))
                                      isColumn &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
                                    return isColumn ? WalkResult::advance() : WalkResult::interrupt();
                                  }).wasInterrupted();
-    if (!areColumns || rows < fewestRows)
+    if (!areColumns || rows < fewestRows || rows == std::numeric_limits<int64_t>::max())
       return false;
     int64_t lanes = target.lanes(widestRead(*along)), programs = 1;
     while (axes.extent(*along) % lanes != 0)

@@ -51,3 +51,19 @@ kernel.func @odd(%x: !f, %y: !f) {
   kernel.store %6, %7[%c0, %c0] in_bounds [true, true] : tensor<100x321xf32>, !kernel.view<100x321xf32, global>
   kernel.return
 }
+
+// Two rows are too few for groups, whatever else is combined beside: nobody shares.
+// CHECK-LABEL: kernel.func @uneven({{.*}} attributes {schedule = #kernel.schedule<[#kernel.grid_step<"c", {{[0-9]+}}>
+kernel.func @uneven(%x: !f, %y: !f, %z: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[2, 256] strides [256, 1]>]> : !f -> !kernel.view<2x256xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !kernel.view<2x256xf32, global> -> tensor<2x256xf32>
+  %2 = kernel.reduce add %1 dims [0] : tensor<2x256xf32> -> tensor<256xf32>
+  %3 = kernel.view %y map <[<[64, 256] strides [256, 1]>]> : !f -> !kernel.view<64x256xf32, global>
+  %4 = kernel.load %3[%c0, %c0] axes ["s", "c"] in_bounds [true, true] : !kernel.view<64x256xf32, global> -> tensor<64x256xf32>
+  %5 = kernel.reduce add %4 dims [0] : tensor<64x256xf32> -> tensor<256xf32>
+  %6 = arith.mulf %2, %5 : tensor<256xf32>
+  %7 = kernel.view %z map <[<[256] strides [1]>]> : !f -> !kernel.view<256xf32, global>
+  kernel.store %6, %7[%c0] in_bounds [true] : tensor<256xf32>, !kernel.view<256xf32, global>
+  kernel.return
+}

@@ -253,6 +253,12 @@ static void addColumns(std::vector<Case> &cases) {
                        }
                        return outputs;
                      }});
+  // Two rows and many, in one kernel.
+  cases.push_back({"reduce.columns.uneven", [](Builder &b) {
+                     const NodeId few = b.reduce(ReduceKind::Add, b.x(DType::I64, {2, 256}), {0});
+                     const NodeId many = b.reduce(ReduceKind::Add, b.x(DType::F32, {64, 256}), {0});
+                     return std::vector<NodeId>{few, b.binary(BinaryKind::Mul, b.cast(few, DType::F32), many)};
+                   }});
   // Extents that no power of two divides, channels that come last, and few leading rows.
   cases.push_back({"reduce.columns.parted", [](Builder &b) {
                      const NodeId x = b.x(DType::F16, {15, 1023, 24}), y = b.x(DType::F32, {4, 2048, 40});

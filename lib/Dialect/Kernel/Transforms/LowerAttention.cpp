@@ -901,8 +901,7 @@ LogicalResult AttentionLowering::run() {
 LogicalResult zyx::kernel::lowerSharedAttention(FuncOp func, const Axes &axes) {
   std::optional<SharedStep> step = sharedStepOf(func, axes);
   std::optional<SharedAttention> attention = matchSharedAttention(func, axes);
-  if (!step || !attention)
-    return func.emitOpError("has the threads of a workgroup share keys and values, but is no attention in f32");
+  assert(step && attention && "who lowers asks sharedStepOf first");
   auto shape = SharedAttentionShape::of(*attention, axes, step->rows, step->keys,
                                         static_cast<int64_t>(func.getThreads().value_or(1)),
                                         static_cast<int64_t>(func.getCluster().value_or(1)));
