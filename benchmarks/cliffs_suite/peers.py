@@ -1,5 +1,5 @@
 """PyTorch: inputs, references, and the peers of a program."""
-import contextlib, functools, os, signal, time
+import contextlib, functools, os, signal, sys, time, types
 
 from card_clock import CardClock
 
@@ -53,9 +53,11 @@ def draw(torch, program, device):
 
 
 def module_of(program):
-    names = {"__name__": f"program{program['index']}"}
-    exec(compile(program["python"], f"<{program['family']} {program['index']}>", "exec"), names)
-    return names
+    """Its names. torch.compile looks the module of a function up."""
+    module = types.ModuleType(f"program{program['index']}")
+    sys.modules[module.__name__] = module
+    exec(compile(program["python"], f"<{program['family']} {program['index']}>", "exec"), module.__dict__)
+    return module.__dict__
 
 
 def wide_values(torch, values, dtype):
