@@ -39,11 +39,16 @@ cat >"$folder/run.sh" <<'END'
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=${PACK_ROOT:-/tmp/zyx-gpu}
-if [ ! -d "$root/bin" ]; then
-  mkdir -p "$root"
-  for deb in "$here"/debs/*.deb; do dpkg -x "$deb" "$root/debs"; done
-  tar -C "$root" -xJf "$here/zyx.tar.xz"
-fi
+# Several may begin at once, and none may see half of it.
+(
+  flock 9
+  if [ ! -e "$root/whole" ]; then
+    mkdir -p "$root"
+    for deb in "$here"/debs/*.deb; do dpkg -x "$deb" "$root/debs"; done
+    tar -C "$root" -xJf "$here/zyx.tar.xz"
+    touch "$root/whole"
+  fi
+) 9>"$root.lock"
 export LD_LIBRARY_PATH="$root/lib:$root/debs/usr/lib/llvm-22/lib:$root/debs/usr/lib/x86_64-linux-gnu"
 export ZYX_CACHE_DIR="${ZYX_CACHE_DIR:-off}"
 program=$1
