@@ -263,7 +263,7 @@ static void addTensorCores(std::vector<Case> &cases) {
            .values = size.values,
            .mask = mask,
            .groups = size.groups});
-  for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{2}, 700, 700, 64, 64}, Size{{}, 300, 140, 128, 128},
+  for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{}, 390, 390, 64, 64}, Size{{}, 300, 140, 128, 128},
                            Size{{}, 140, 460, 72, 40}, Size{{3}, 270, 270, 256, 256}})
     for (const Mask mask : {Mask::Near, Mask::Ahead})
       for (DType dtype : {DType::BF16, DType::F32})
