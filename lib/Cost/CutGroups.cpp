@@ -261,8 +261,8 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   constexpr size_t mostEach = 4;
   // Cards lay such factors out behind this pass.
   if (!costs.isOfCard()) {
-    add({places.unlike});
-    add({places.factors, places.unlike});
+    add({places.permuted});
+    add({places.factors, places.permuted});
   }
   for (Value value : ArrayRef(shown).take_front(mostEach))
     add({ArrayRef(value)});

@@ -34,8 +34,8 @@ private:
   static Value findWidened(Value factor);
   /// What a factor shows of what is in memory, if that is more than other strides.
   static Value findShown(Value factor);
-  /// The operand that a factor shows windows of, if it lies otherwise in memory than its dimensions say.
-  static Value findUnlike(Value factor);
+  /// The operand that a factor shows windows of, if it is a permutation of what lies in memory.
+  static Value findPermuted(Value factor);
   /// What would be stored of a factor: the narrowest of what casts to wider types make of it.
   static Value findNarrow(Value factor);
   bool isStorable(Value value) const {
@@ -92,7 +92,7 @@ Value PlaceFinder::findShown(Value factor) {
   return {};
 }
 
-Value PlaceFinder::findUnlike(Value factor) {
+Value PlaceFinder::findPermuted(Value factor) {
   Value operand, value = factor;
   while (Operation *op = value.getDefiningOp()) {
     if (!isView(op) && !isa<CastOp>(op))
@@ -134,7 +134,7 @@ Places PlaceFinder::find() {
     if (isBehind)
       behind.insert(&op);
   }
-  llvm::SmallSetVector<Value, 8> factors, shown, unlike, beside, later, sums, reduced, combined, small, all;
+  llvm::SmallSetVector<Value, 8> factors, shown, permuted, beside, later, sums, reduced, combined, small, all;
   for (auto &[reduce, contraction] : contractions) {
     // A factor of f32 beside one of 16 bits is for no unit: the other one may be stored in f32.
     const bool isMixed = bitsOf(findNarrow(contraction.product.getA())) != bitsOf(findNarrow(contraction.product.getB()));
@@ -145,8 +145,8 @@ Places PlaceFinder::find() {
       add(isLater ? later : factors, narrow);
       if (Value wide = findWidened(factor); wide && isMixed && isStorable(wide))
         shown.insert(wide);
-      if (Value operand = findUnlike(factor))
-        unlike.insert(operand);
+      if (Value operand = findPermuted(factor))
+        permuted.insert(operand);
       if (Value view = findShown(factor); view && !isLater && isStorable(view))
         shown.insert(view);
     }
@@ -189,7 +189,7 @@ Places PlaceFinder::find() {
       add(all, result);
   }
   auto take = [](llvm::SmallSetVector<Value, 8> &set) { return SmallVector<Value>(set.begin(), set.end()); };
-  return {take(factors), take(shown),    take(unlike), take(beside), take(later),
+  return {take(factors), take(shown),    take(permuted), take(beside), take(later),
           take(sums),    take(reduced), take(combined), take(small),  take(all)};
 }
 

@@ -45,7 +45,6 @@ private:
   SmallVector<DotLayout> candidates();
   std::optional<double> costOf(const DotLayout &layout, std::string &reason);
   void apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  void dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches);
   FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
 
   /// Cycles of so many products and elements, where each multiprocessor does so many in one.
@@ -230,8 +229,7 @@ void Layouter::apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zy
   }
 }
 
-/// Arguments that nothing reads any more.
-void Layouter::dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches) {
+void zyx::schedule::dropUnread(FuncOp func, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   Block &body = func.getBody().front();
   for (unsigned at = launches.front().getIns().size(); at-- > 0;)
     if (body.getArgument(at).use_empty()) {
@@ -239,7 +237,7 @@ void Layouter::dropUnread(MutableArrayRef<zyx::plan::LaunchOp> launches) {
       for (zyx::plan::LaunchOp launch : launches)
         launch.getInsMutable().erase(at);
     }
-  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
+  func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), {}));
 }
 
 std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
@@ -271,7 +269,7 @@ bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launc
     apply(*best->lhs, /*isLeft=*/true, launches);
   if (best->rhs)
     apply(*best->rhs, /*isLeft=*/false, launches);
-  dropUnread(launches);
+  zyx::schedule::dropUnread(func, launches);
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
       << func.getName() << ": copied into another order for tensor cores: "
       << (best->lhs && best->rhs ? "both factors" : best->lhs ? "the left factor" : "the right factor");

@@ -6,6 +6,7 @@
 #define ZYX_LIB_SCHEDULE_LAYOUTFACTORS_H
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {
@@ -13,6 +14,9 @@ namespace zyx::schedule {
 /// Cycles of a kernel whose factors are copied into another order for tensor cores, with the copies; none where they are
 /// not, because it has tensor cores already or threads would take less.
 std::optional<double> layOutCycles(kernel::FuncOp func, const target::TargetInfo &target);
+
+/// Erases inputs that the kernel of these launches does not read any more.
+void dropUnread(kernel::FuncOp func, llvm::MutableArrayRef<plan::LaunchOp> launches);
 
 } // namespace zyx::schedule
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "LayOutWindows.h"
 
+#include "LayOutFactors.h"
+
 #include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Kernel/Transforms/NearForm.h"
 #include "zyx/Schedule/Weights.h"
@@ -93,7 +95,6 @@ public:
       : func(func), symbols(symbols), launches(launches), builder(func.getContext()) {}
 
   void apply(const Window &window, unsigned number);
-  void dropUnread();
 
 private:
   MapAttr strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset, ArrayRef<int64_t> low = {},
@@ -190,18 +191,6 @@ void Copier::apply(const Window &window, unsigned number) {
   }
 }
 
-/// Arguments that nothing reads any more.
-void Copier::dropUnread() {
-  Block &body = func.getBody().front();
-  for (unsigned at = launches.front().getIns().size(); at-- > 0;)
-    if (body.getArgument(at).use_empty()) {
-      body.eraseArgument(at);
-      for (zyx::plan::LaunchOp launch : launches)
-        launch.getInsMutable().erase(at);
-    }
-  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-}
-
 bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches) {
   bool isAlone = !launches.empty(), reduces = false;
   for (plan::LaunchOp launch : launches)
@@ -227,7 +216,7 @@ bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArra
     copier.apply(window, static_cast<unsigned>(number));
   if (windows.empty())
     return false;
-  copier.dropUnread();
+  dropUnread(func, launches);
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutWindows").category("zyx-schedule"))
       << func.getName() << ": what its windows are taken of is copied, with its padding";
   return true;

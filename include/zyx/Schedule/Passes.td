@@ -46,6 +46,9 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
     the contraction at multiples of 16 bytes; or, where it is made of windows of images, as images with their channels
     next to each other, along which the contraction of both factors is walked then. What is estimated to take least, by
     the target's record, is done, and nothing where threads would take less. Weights are copied in `plan.init`.
+
+    Of a kernel of sums without dots, what its windows are taken of is copied, too, where elements are read often: with its
+    padding, and in the order of the results, so that the sums read it without tests.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "Name of the machine's record">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
