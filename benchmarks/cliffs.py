@@ -9,11 +9,11 @@
         --device=NAME       cpu (default) or cuda
         --target=NAME       what is compiled for: cpu, or sm_90a on a card
         --threads=N         of zyx and its peers on a cpu (default: 1)
-        --like=WHAT         models (default), or networks: a few fixed ones
+        --like=WHAT         models (default), or networks or workloads: a few fixed ones
         --scale=NAME        full, host or small (default: full on a card, else host)
         --commit=HEX        the measured commit, where there is no repository; its first eight digits are the seed
         --seed=N            another one
-        --first=N --count=N programs N to N + count - 1 (default: 20 from 0, or all networks)
+        --first=N --count=N programs N to N + count - 1 (default: 20 from 0, or all fixed ones)
         --shard=I/N         of them every Nth, from the Ith on (default: 1/1)
         --minutes=M         begins no program after that (default: 9); the same command goes on with what is left
         --peers=NAME,...    eager, compile; on a cpu onnxruntime, on a card eager-graphs and compile-graphs (default: all)
@@ -23,6 +23,8 @@
         --compile-options=TEXT  for zyx-compile, besides
         --jobs=N            compilations ahead, on a card (default: half the processors)
         --results=FILE      JSON, written after each program
+  benchmarks/cliffs.py warm [the same options]
+      Fills torch.compile's cache with those programs, by as many processes as --jobs says.
   benchmarks/cliffs.py merge --results=FILE SHARD...   [--any-commit]
   benchmarks/cliffs.py table FILE... [--worst=N] [--any-commit]
 """
@@ -109,11 +111,25 @@ def run(given):
     return 1 if any(each.get("wrong") for each in record["programs"]) else 0
 
 
+def warm(arguments, given):
+    options = run_options(given)
+    from cliffs_suite import peers, warm
+    if options.jobs > 1 and options.shard == (1, 1):
+        return warm.all_shares(os.path.abspath(__file__), arguments, options)
+    peers.set_environment(os.path.join(os.environ.get("TMPDIR", "/tmp"), "zyx-cliffs-inductor"))
+    import torch
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    warm.share(torch, options)
+    return 0
+
+
 def main(arguments):
     try:
         given, words = parse(arguments)
         if words == ["run"]:
             return run(given)
+        if words == ["warm"]:
+            return warm(arguments, given)
         if words[:1] in (["merge"], ["table"]) and len(words) > 1:
             record = records.merge([records.read(path) for path in words[1:]], bool(given["any-commit"]))
             if words[0] == "table":

@@ -138,12 +138,6 @@ class Run:
         """In one turn: about 20 ms."""
         return max(1, min(50, int(0.02 / statistics.median(times)))) if times else 1
 
-    def indexes(self, done):
-        number, count = self.options.shard
-        count_of_all = self.options.count or (20 if self.options.like == "models" else len(self.tools.networks()))
-        wanted = range(self.options.first, self.options.first + count_of_all)
-        return [index for index in wanted if index % count == number - 1 and index not in done]
-
     def run(self):
         path, options = self.options.results, self.options
         record = {"head": self.head(), "programs": []}
@@ -153,7 +147,7 @@ class Run:
             record["programs"] = before["programs"]
         self.head_of_run = record["head"]
         done = {each["index"] for each in record["programs"]}
-        remaining = self.indexes(done)
+        remaining = [index for index in self.tools.indexes(options) if index not in done]
         # Hosts are not to compile while they measure.
         ahead = options.jobs if self.is_card else 1
         with concurrent.futures.ThreadPoolExecutor(ahead) as pool:

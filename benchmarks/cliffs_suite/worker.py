@@ -31,8 +31,14 @@ class Tools:
             raise Failure(done.stderr.strip()[-300:] or f"zyx-smith ended with {done.returncode}")
         return json.loads(done.stdout)
 
-    def networks(self):
-        done = subprocess.run(self.command("zyx-smith", "--like=networks", "--families"), capture_output=True, text=True, check=True)
+    def indexes(self, options):
+        """The programs of a shard, in their order."""
+        number, count = options.shard
+        count_of_all = options.count or (20 if options.like == "models" else len(self.names(options.like)))
+        return [index for index in range(options.first, options.first + count_of_all) if index % count == number - 1]
+
+    def names(self, like):
+        done = subprocess.run(self.command("zyx-smith", f"--like={like}", "--families"), capture_output=True, text=True, check=True)
         return done.stdout.split()
 
     def compile(self, text, path, target, limit, options=()):

@@ -38,6 +38,7 @@ public:
 private:
   Status check(std::span<const Donation> donations) const;
   void findUses();
+  bool isCopy(const Donation &donation, Time time) const;
   void giveUp(const Donation &donation);
   void placeAll();
   void rebuild();
@@ -109,12 +110,24 @@ void Donor::findUses() {
   }
 }
 
+/// Whether what happens then is that the output becomes a copy of the whole input.
+bool Donor::isCopy(const Donation &donation, Time time) const {
+  const auto *copy = std::get_if<Copy>(&artifact.commands[begins[time / 2]].action);
+  if (!copy)
+    return false;
+  const Buffer &from = artifact.buffers[copy->source.buffer], &to = artifact.buffers[copy->destination.buffer];
+  return from.kind == BufferKind::Input && from.position == donation.input && to.kind == BufferKind::Output &&
+         to.position == donation.output && copy->source.offset == 0 && copy->destination.offset == 0 &&
+         copy->size == static_cast<uint64_t>(*byteSize(artifact.outputs[donation.output].type));
+}
+
 void Donor::giveUp(const Donation &donation) {
   const std::vector<Time> reads = usesOf(BufferKind::Input, donation.input);
   const std::vector<Time> writes = usesOf(BufferKind::Output, donation.output);
   if (reads.empty() || writes.empty())
     return;
-  if (reads.back() < writes.front())
+  // A copy of all of it, as an update begins with, is none where both are the same.
+  if (reads.back() < writes.front() || (reads.back() == writes.front() && isCopy(donation, reads.back())))
     return order(reads, writes);
   const auto temporary = static_cast<uint32_t>(artifact.buffers.size());
   const auto size = static_cast<uint64_t>(*byteSize(artifact.outputs[donation.output].type));

@@ -2,28 +2,20 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "CutGroup.h"
+#include "Cutter.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/Random.h"
-#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
-#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
-#include "zyx/Schedule/Estimate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Threading.h"
-
-#include <map>
 
 namespace zyx::cost {
 #define GEN_PASS_DEF_CUTGROUPSPASS
@@ -46,59 +38,6 @@ constexpr double clearlyLess = 0.8;
 /// More ops are not stored one by one.
 constexpr size_t mostSingles = 48;
 
-/// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
-class CostModel {
-public:
-  explicit CostModel(const TargetInfo &target) : target(target) {
-    if (target.isGpu()) {
-      machine.threads = target.cores * target.threadsPerCore;
-      machine.sharedBytes = target.sharedBytes;
-      machine.warpSize = target.warpSize;
-    }
-  }
-
-  /// None where the group is no kernel.
-  std::optional<Estimate> weigh(GroupOp group);
-  bool isOfCard() const { return target.isGpu(); }
-
-private:
-  std::optional<Estimate> lower(GroupOp group);
-
-  const TargetInfo &target;
-  Workgroups machine;
-  std::map<SmallVector<const void *>, std::optional<Estimate>> known;
-};
-
-/// Whether all that a group reads keeps its value from run to run, so that it runs once.
-class RunsOnceAnalysis {
-public:
-  explicit RunsOnceAnalysis(func::FuncOp entry) : entry(entry) {}
-  bool holds(GroupOp group);
-
-private:
-  bool isFixed(Value value);
-  func::FuncOp entry;
-};
-
-class Cutter {
-public:
-  Cutter(func::FuncOp entry, CostModel &costs) : entry(entry), runsOnce(entry), costs(costs) {}
-  void run(GroupOp group);
-
-private:
-  std::optional<double> weigh(const GroupCut &cut);
-  void tryOut(GroupOp group, ArrayRef<Value> stored);
-  void trimBest(GroupOp group);
-  SmallVector<SmallVector<Value>> findCuts(GroupOp group) const;
-
-  func::FuncOp entry;
-  RunsOnceAnalysis runsOnce;
-  CostModel &costs;
-  /// Of the group at hand.
-  SmallVector<Value> best;
-  double least = 0;
-};
-
 /// SplitMix64: the same numbers everywhere.
 struct Numbers {
   uint64_t state;
@@ -115,53 +54,6 @@ struct CutGroups : zyx::cost::impl::CutGroupsPassBase<CutGroups> {
 //===----------------------------------------------------------------------===//
 // Seconds
 //===----------------------------------------------------------------------===//
-
-/// What a group computes, and on what: ops, attributes and types by their place in the context, operands by number.
-static SmallVector<const void *> keyOf(GroupOp group) {
-  SmallVector<const void *> key;
-  llvm::DenseMap<Value, size_t> numbers;
-  auto number = [&](Value value) { numbers.try_emplace(value, numbers.size()); };
-  for (Value argument : group.getBlock().getArguments()) {
-    number(argument);
-    key.push_back(argument.getType().getAsOpaquePointer());
-  }
-  for (Operation &op : group.getBlock()) {
-    key.push_back(op.getName().getAsOpaquePointer());
-    key.push_back(op.getPropertiesAsAttribute().getAsOpaquePointer());
-    for (Value operand : op.getOperands())
-      key.push_back(reinterpret_cast<const void *>(numbers.lookup(operand)));
-    for (Value result : op.getResults()) {
-      key.push_back(result.getType().getAsOpaquePointer());
-      number(result);
-    }
-  }
-  return key;
-}
-
-std::optional<Estimate> CostModel::weigh(GroupOp group) {
-  auto [place, isNew] = known.try_emplace(keyOf(group));
-  if (isNew)
-    place->second = lower(group);
-  return place->second;
-}
-
-std::optional<Estimate> CostModel::lower(GroupOp group) {
-  // No results are stored that are larger than any memory.
-  for (Type type : group.getResultTypes())
-    if (!byteSize(*toPlainType(type)).isOk())
-      return std::nullopt;
-  // Why it is no kernel nobody asks; what other threads say of other functions goes on.
-  ScopedDiagnosticHandler quiet(group.getContext(), [thread = llvm::get_threadid()](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Error && llvm::get_threadid() == thread);
-  });
-  OwningOpRef<ModuleOp> scratch(ModuleOp::create(group.getLoc()));
-  OpBuilder builder = OpBuilder::atBlockEnd(scratch->getBody());
-  FailureOr<ConvertedGroup> made = convertGroup(group, "trial", builder, machine);
-  if (failed(made))
-    return std::nullopt;
-  made->kernel->setAttr(schedule::trialAttr, builder.getUnitAttr());
-  return schedule::estimateKernel(made->kernel, target);
-}
 
 bool RunsOnceAnalysis::isFixed(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -219,7 +111,7 @@ void Cutter::tryOut(GroupOp group, ArrayRef<Value> stored) {
 
 /// Leaves away what need not be stored.
 void Cutter::trimBest(GroupOp group) {
-  constexpr size_t mostTrimmed = 8;
+  constexpr size_t mostTrimmed = 16;
   const SmallVector<Value> whole = best;
   if (whole.size() < 2 || whole.size() > mostTrimmed)
     return;
@@ -284,33 +176,59 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   return cuts;
 }
 
+bool Cutter::mayCut(GroupOp group) {
+  Block &block = group.getBlock();
+  return llvm::range_size(block.without_terminator()) >= 2 &&
+         llvm::none_of(block, [](Operation &op) { return isOrderOp(&op); }) && !runsOnce.holds(group);
+}
+
+static bool isFarFromLeast(const Estimate &whole) {
+  return whole.seconds > nearLeast * whole.least && whole.seconds - whole.least >= fewSeconds;
+}
+
+/// Leaves the best cut in `best`, and says of how many.
+size_t Cutter::findBest(GroupOp group, const Estimate &whole) {
+  best.clear();
+  least = whole.seconds * clearlyLess;
+  const SmallVector<SmallVector<Value>> cuts = findCuts(group);
+  for (ArrayRef<Value> cut : cuts) {
+    tryOut(group, cut);
+    // There is little left to win.
+    if (!best.empty() && least <= nearLeast * whole.least)
+      break;
+  }
+  return cuts.size();
+}
+
+std::optional<double> Cutter::weigh(GroupOp group) {
+  std::optional<Estimate> whole = costs.weigh(group);
+  if (!whole || !isFarFromLeast(*whole) || !mayCut(group))
+    return whole ? std::optional(whole->seconds) : std::nullopt;
+  auto [place, isNew] = known.try_emplace(keyOf(group));
+  if (isNew) {
+    findBest(group, *whole);
+    place->second = best.empty() ? whole->seconds : least;
+  }
+  return place->second;
+}
+
 void Cutter::run(GroupOp first) {
   SmallVector<GroupOp> work{first};
   while (!work.empty()) {
     GroupOp group = work.pop_back_val();
-    Block &block = group.getBlock();
-    if (llvm::range_size(block.without_terminator()) < 2 ||
-        llvm::any_of(block, [](Operation &op) { return isOrderOp(&op); }) || runsOnce.holds(group))
+    if (!mayCut(group))
       continue;
     std::optional<Estimate> whole = costs.weigh(group);
-    if (!whole || whole->seconds <= nearLeast * whole->least || whole->seconds - whole->least < fewSeconds)
+    if (!whole || !isFarFromLeast(*whole))
       continue;
-    best.clear();
-    least = whole->seconds * clearlyLess;
-    const SmallVector<SmallVector<Value>> cuts = findCuts(group);
-    for (ArrayRef<Value> cut : cuts) {
-      tryOut(group, cut);
-      // There is little left to win.
-      if (!best.empty() && least <= nearLeast * whole->least)
-        break;
-    }
+    const size_t numCuts = findBest(group, *whole);
     auto micro = [](double seconds) { return llvm::formatv("{0:f1} us", seconds * 1e6).str(); };
     const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-search").function(entry.getName());
     if (best.empty()) {
-      if (!cuts.empty())
+      if (numCuts != 0)
         remark::missed(group.getLoc(), options)
             << ("stays one kernel, of " + micro(whole->seconds) + " where " + micro(whole->least) +
-                " would do: no cut of " + std::to_string(cuts.size()) + " is clearly less");
+                " would do: no cut of " + std::to_string(numCuts) + " is clearly less");
       continue;
     }
     trimBest(group);
@@ -347,11 +265,9 @@ void CutGroups::runOnOperation() {
   func::FuncOp entry = getOperation();
   if (entry.isExternal())
     return;
-  Result<TargetInfo> record = target::lookUpTarget(target);
-  if (!record) {
-    entry.emitError() << record.status().message();
+  FailureOr<TargetInfo> record = recordOf(entry, target);
+  if (failed(record))
     return signalPassFailure();
-  }
   SmallVector<GroupOp> groups;
   entry.walk([&](GroupOp group) { groups.push_back(group); });
   CostModel costs(*record);

@@ -36,6 +36,10 @@ private:
   static Value findShown(Value factor);
   /// The operand that a factor shows windows of, if it is a permutation of what lies in memory.
   static Value findPermuted(Value factor);
+  /// Permutations of what lies in memory, in another order, that a reduction reads.
+  static SmallVector<Value> findPermutedTerms(ReduceOp reduce);
+  /// Whether something larger reads a value: what only values as small are made of is computed where these are.
+  static bool isSpread(Value value);
   /// What would be stored of a factor: the narrowest of what casts to wider types make of it.
   static Value findNarrow(Value factor);
   bool isStorable(Value value) const {
@@ -56,6 +60,22 @@ private:
 };
 
 } // namespace
+
+bool PlaceFinder::isSpread(Value value) {
+  const int64_t enough = typeOf(value).getNumElements() * smaller;
+  SmallVector<Value> work{value};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (user->getNumResults() != 1)
+        continue;
+      Value result = user->getResult(0);
+      if (typeOf(result).getNumElements() >= enough)
+        return true;
+      if (isView(user))
+        work.push_back(result);
+    }
+  return false;
+}
 
 Value PlaceFinder::findNarrow(Value factor) {
   Value value = getViewSource(factor);
@@ -103,6 +123,22 @@ Value PlaceFinder::findPermuted(Value factor) {
   }
   auto permute = operand ? operand.getDefiningOp<PermuteOp>() : PermuteOp();
   return permute && isa<BlockArgument>(permute.getX()) ? operand : Value();
+}
+
+SmallVector<Value> PlaceFinder::findPermutedTerms(ReduceOp reduce) {
+  SmallVector<Value> found, work{reduce.getX()};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || isa<ReduceOp>(op) || !seen.insert(op).second)
+      continue;
+    auto permute = dyn_cast<PermuteOp>(op);
+    if (permute && isa<BlockArgument>(getViewSource(permute.getX())) && permute.getOrder().back() + 1 != typeOf(permute.getX()).getRank())
+      found.push_back(permute.getResult());
+    else
+      llvm::append_range(work, op->getOperands());
+  }
+  return found;
 }
 
 Places PlaceFinder::find() {
@@ -169,6 +205,9 @@ Places PlaceFinder::find() {
             isComputing(def) && !behind.contains(def) && !sums.contains(def->getResult(0)))
           add(beside, def->getResult(0));
     if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !matchContraction(reduce)) {
+      for (Value term : findPermutedTerms(reduce))
+        if (isStorable(term))
+          permuted.insert(term);
       if (isRead(&op))
         add(reduced, result);
       // Rather than a product, what is repeated for it.
@@ -183,7 +222,7 @@ Places PlaceFinder::find() {
       if (!isRepeated)
         add(combined, term);
     }
-    if (isRead(&op) && (isa<GatherOp>(op) || typeOf(result).getNumElements() * smaller <= widest))
+    if (isRead(&op) && (isa<GatherOp>(op) || (typeOf(result).getNumElements() * smaller <= widest && isSpread(result))))
       add(small, result);
     if (isRead(&op))
       add(all, result);

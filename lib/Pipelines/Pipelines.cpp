@@ -61,6 +61,9 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   // Random schedules are of groups that are cut anywhere.
   if (options.optimise && options.fusion == Fusion::Weighed)
     passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
+  // Tests alone turn results: what was weighed to be faster was slower on a card (docs/search.md).
+  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorCores() && options.scheduleSeed != 0)
+    passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
   ConvertGraphToKernelPassOptions machine;
   if (options.optimise && options.target.isGpu()) {
     machine.threads = options.target.cores * options.target.threadsPerCore;
@@ -95,6 +98,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
     passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed, options.target.sharedBytes != 0 ? 256 : 1}));
   else if (options.optimise) {
+    if (options.target.isGpu())
+      passes.addPass(schedule::createPadRowsPass());
     if (options.target.hasTensorCores())
       passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));
     if (!options.onlyKernel.empty())
@@ -127,7 +132,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
       kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
                                                 options.target.hasBf16Dots(), options.target.hasI8Dots(),
                                                 options.target.hasFma, options.target.hasMaximum,
-                                                options.target.sharedBytes, options.target.isGpu()}));
+                                                options.target.sharedBytes, options.target.isGpu(),
+                                                options.target.warpProductBytes == 32}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding,
                                                options.target.kind == target::TargetKind::CUDA,
                                                options.target.isGpu() && options.target.hasMaximum}));

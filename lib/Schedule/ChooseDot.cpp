@@ -23,6 +23,8 @@ namespace {
 constexpr int64_t enoughRows = 96;
 /// Rows up to which a right factor that lies along k is read so instead of being transposed.
 constexpr int64_t mostRowsAlongDepth = 36;
+/// The same where its elements are computed.
+constexpr int64_t mostRowsComputedAlongDepth = 8;
 /// Longer pieces save little of what sums cost in memory, and leave room for fewer packed columns.
 constexpr int64_t mostDepth = 512;
 /// Pieces of a right factor that is not packed: panels of it stay in the first cache from one tile to the next.
@@ -41,9 +43,15 @@ constexpr double smallestFlops = 1e6;
 /// What a factor is read from.
 struct Source {
   int64_t alongFirst = 0, alongSecond = 0;
+  /// Those alone that lie along both axes: what lies along one, as scales of columns do, is read once for many elements.
+  int64_t wholeAlongFirst = 0, wholeAlongSecond = 0;
   /// Bytes from one element to the next along the first axis.
   int64_t distance = 0;
-  bool computed = false, window = false;
+  bool computed = false, window = false, gathered = false;
+
+  bool liesAlongSecond() const {
+    return wholeAlongFirst != wholeAlongSecond ? wholeAlongSecond > wholeAlongFirst : alongSecond >= alongFirst;
+  }
 };
 
 int64_t bytesOf(Value tile) {
@@ -69,12 +77,16 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
         bool unit = stride == 1;
         if (axis == first && stride)
           source.distance = std::max(source.distance, std::abs(*stride) * bytesOf(value));
+        const bool isWhole = axes.contains(value, first) && axes.contains(value, second);
         source.alongFirst += axis == first && unit;
         source.alongSecond += axis == second && unit;
+        source.wholeAlongFirst += axis == first && unit && isWhole;
+        source.wholeAlongSecond += axis == second && unit && isWhole;
       }
       continue;
     }
     source.computed |= isElementwise(def) || isa<GatherOp>(def);
+    source.gathered |= isa<GatherOp>(def);
     llvm::append_range(work, def->getOperands());
   }
   return source;
@@ -226,11 +238,12 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.k = axes.extent(k);
   facts.batches = ShapedType::getNumElements(type.getShape().drop_back(2));
   facts.elementBytes = bytesOf(dot.getResult());
-  facts.lhsAlongDepth = lhs.alongSecond >= lhs.alongFirst;
-  facts.rhsAlongColumns = rhs.alongSecond >= rhs.alongFirst;
+  facts.lhsAlongDepth = lhs.liesAlongSecond();
+  facts.rhsAlongColumns = rhs.liesAlongSecond();
   facts.lhsComputed = lhs.computed;
   facts.lhsConverted = getElementTypeOrSelf(dot.getLhs().getType()) != type.getElementType();
   facts.rhsComputed = rhs.computed;
+  facts.rhsGathered = rhs.gathered;
   facts.rhsConverted = getElementTypeOrSelf(dot.getRhs().getType()) != type.getElementType();
   facts.lhsRowBytes = lhs.distance;
   facts.rhsRowBytes = rhs.distance;
@@ -257,8 +270,9 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
 
   plan.rows = tile.rows;
   plan.columns = tile.vectors * lanes;
-  // Both factors along k, and few rows: vectors along k, and no transposition.
-  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsComputed &&
+  // Both factors along k, and few rows: vectors along k, and no transposition. What is computed is so for each tile's rows.
+  const bool isComputedSeldom = !facts.rhsWindow && !facts.rhsGathered && m <= mostRowsComputedAlongDepth;
+  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && (!facts.rhsComputed || isComputedSeldom) &&
                     m <= mostRowsAlongDepth && k >= 2 * lanes;
   if (plan.alongDepth) {
     plan.rows = llvm::divideCeil(m, llvm::divideCeil(m, registers >= 32 ? 4 : 2));

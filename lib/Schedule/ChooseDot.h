@@ -22,7 +22,7 @@ struct DotFacts {
   /// From one row of the factor to the next: of elements of its own type.
   int64_t lhsRowBytes, rhsRowBytes;
   /// Reading an element of the factor takes more than a load.
-  bool lhsComputed, rhsComputed;
+  bool lhsComputed, rhsComputed, rhsGathered;
   /// The factor's elements are of another type than sums: one by one they are dear to convert.
   bool lhsConverted, rhsConverted;
   /// The factor is read through several blocks or with padding: not one by one.

@@ -10,6 +10,7 @@
 #include "ChooseShared.h"
 #include "ChooseTensor.h"
 #include "Legality.h"
+#include "Overlap.h"
 
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/Transforms/NearForm.h"
@@ -21,6 +22,7 @@
 using namespace mlir;
 using namespace zyx::kernel;
 using zyx::schedule::Choice;
+using zyx::schedule::strideThrough;
 using zyx::target::TargetInfo;
 
 namespace {
@@ -78,23 +80,6 @@ int64_t spanOf(BlockAttr block) {
   return span;
 }
 
-/// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row.
-int64_t strideThrough(MapAttr map, unsigned dim) {
-  int64_t stride = BlockAttr::constant(map.front().getStrides()[dim]).value_or(0);
-  for (BlockAttr block : map.getBlocks().drop_front()) {
-    SmallVector<int64_t> rows(block.getRank(), 1);
-    for (unsigned d = block.getRank(); d-- > 1;)
-      rows[d - 1] = rows[d] * std::max<int64_t>(BlockAttr::constant(block.getShape()[d]).value_or(1), 1);
-    int64_t next = 0;
-    for (auto [size, step] : llvm::zip_equal(rows, block.getStrides())) {
-      next += stride / size * BlockAttr::constant(step).value_or(0);
-      stride %= size;
-    }
-    stride = next;
-  }
-  return stride;
-}
-
 /// Bytes of a load, none of them counted twice; 0 where that is not simple.
 int64_t bytesRead(LoadOp load) {
   MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
@@ -133,7 +118,7 @@ public:
       SmallVector<Choice> choices;
       for (const zyx::schedule::TensorChoice &tensor : zyx::schedule::chooseTensorSteps(func, axes, target, most))
         choices.push_back({ScheduleAttr::get(func.getContext(), {tensor.step}), 0, 0, tensor.cost});
-      if (!choices.empty())
+      if (!choices.empty() && !isFasterByThreads(choices.front().cost))
         return choices;
     }
     if (shared)
@@ -306,6 +291,25 @@ private:
       grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
   }
 
+  /// Whether workgroups that share small tiles are estimated to multiply f32 in less time than those of the copy engine's
+  /// ring, whose tiles are large: of few results there are few of these. Both multiply by the same lanes.
+  bool isFasterByThreads(double cost) {
+    if (dots.size() != 1 || combines || target.fewDigits || !getElementTypeOrSelf(dots.front().getLhs().getType()).isF32() ||
+        !zyx::schedule::storesFollowTiles(dots.front(), stores, axes))
+      return false;
+    DotOp dot = dots.front();
+    const SmallVector<Axis> all = axes.of(dot.getResult()), parallel = parallelAxes();
+    const auto plans = zyx::schedule::planSharedDots(dot, axes, llvm::is_contained(parallel, all[all.size() - 2]),
+                                                     llvm::is_contained(parallel, all.back()), target, 1);
+    if (plans.empty())
+      return false;
+    int64_t bytes = bytesOfAll(dot.getLhs()) + bytesOfAll(dot.getRhs());
+    for (StoreOp store : stores)
+      bytes += bytesOfAll(store.getValue());
+    const double memory = static_cast<double>(bytes) / static_cast<double>(target.memoryBytesPerCycle * target.cores);
+    return zyx::schedule::overlapped(plans.front().cost, memory) < cost;
+  }
+
   /// Where a workgroup is a program, and multiplies out of shared memory.
   SmallVector<Choice> chooseShared(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n, unsigned most) {
     SmallVector<Choice> choices;
@@ -316,7 +320,7 @@ private:
       for (Axis axis : parallel)
         grid(axis, axis == m ? plan.tileRows : axis == n ? plan.tileColumns : 1);
       auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rows, plan.depth, /*packLhs=*/true,
-                                        /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/false);
+                                        /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/plan.byWarps);
       steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
       func.setThreads(plan.threads);
       choices.push_back(takeSteps());
@@ -453,6 +457,13 @@ private:
       own = summed;
     });
     if (!isCrossed || !columns || !rows || !isContiguous(*columns) || !axes.name(*rows))
+      return false;
+    // What is summed up across rows has the columns that are summed up along them.
+    func.walk([&](ReduceOp reduce) {
+      SmallVector<Axis> input = axes.of(reduce.getInput());
+      isCrossed &= input.back() == *columns && llvm::is_contained(input, *rows);
+    });
+    if (!isCrossed)
       return false;
     int64_t widest = 1, kept = 0;
     for (LoadOp load : loads) {
@@ -947,7 +958,11 @@ private:
   void chooseElements() {
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
-    int64_t left = elementsPerProgram();
+    // Neighbouring threads have what lies side by side, in whatever order the axes stand: channels may come last in memory.
+    if (target.isGpu())
+      if (SmallVector<Axis> sorted = asInMemory(parallel); !sorted.empty() && liesAlong(sorted.back()))
+        parallel = sorted;
+    int64_t left = elementsPerProgram(target.isGpu() && !parallel.empty() ? std::optional(parallel.back()) : std::nullopt);
     if (auto square = transposedAxes(parallel)) {
       // The next program reads on where the last one ended.
       auto [read, written] = *square;
@@ -983,8 +998,42 @@ private:
         tiles[axis] = wholeVectors(axis, tiles[axis]);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
+    if (target.isGpu())
+      orderAsRead(parallel);
     for (Axis axis : parallel)
       grid(axis, tiles[axis]);
+  }
+
+  /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads read
+  /// neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole one.
+  void orderAsRead(SmallVector<Axis> &parallel) {
+    constexpr int64_t fewestNeighbours = 16;
+    if (loads.size() != 1 || stores.size() != 1 || parallel.size() < 2 || stores.front().getValue() != loads.front().getResult())
+      return;
+    LoadOp load = loads.front();
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    SmallVector<Axis> own = axes.of(load.getResult());
+    const auto written = static_cast<unsigned>(llvm::find(own, parallel.back()) - own.begin());
+    if (!view || !view.getMap().isSingleBlock() || written == own.size() ||
+        strideThrough(stores.front().getView().getDefiningOp<ViewOp>().getMap(), written) != 1)
+      return;
+    auto strideOf = [&](Axis axis) {
+      auto *place = llvm::find(own, axis);
+      return place == own.end() ? 0 : std::abs(BlockAttr::constant(view.getMap().front().getStrides()[place - own.begin()]).value_or(0));
+    };
+    const int64_t apart = strideOf(parallel.back());
+    int64_t nearer = 1, nearest = apart;
+    for (Axis axis : parallel) {
+      const int64_t stride = strideOf(axis);
+      if (stride == 0)
+        return;
+      if (stride < apart && axes.extent(axis) > 1) {
+        nearer *= axes.extent(axis);
+        nearest = std::min(nearest, stride);
+      }
+    }
+    if (nearest == 1 && apart >= fewestNeighbours && nearer >= fewestNeighbours)
+      llvm::stable_sort(parallel, [&](Axis a, Axis b) { return strideOf(a) > strideOf(b); });
   }
 
   /// The axes in the order in which what is stored lies in memory: neighbours along the last one.
@@ -1056,6 +1105,22 @@ private:
 };
 
 } // namespace
+
+int64_t zyx::schedule::strideThrough(MapAttr map, unsigned dim) {
+  int64_t stride = BlockAttr::constant(map.front().getStrides()[dim]).value_or(0);
+  for (BlockAttr block : map.getBlocks().drop_front()) {
+    SmallVector<int64_t> rows(block.getRank(), 1);
+    for (unsigned d = block.getRank(); d-- > 1;)
+      rows[d - 1] = rows[d] * std::max<int64_t>(BlockAttr::constant(block.getShape()[d]).value_or(1), 1);
+    int64_t next = 0;
+    for (auto [size, step] : llvm::zip_equal(rows, block.getStrides())) {
+      next += stride / size * BlockAttr::constant(step).value_or(0);
+      stride %= size;
+    }
+    stride = next;
+  }
+  return stride;
+}
 
 SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target, unsigned most) {
   return Chooser(func, axes, target).choose(most);

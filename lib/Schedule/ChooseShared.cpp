@@ -29,18 +29,26 @@ constexpr int64_t registerFile = 65536, mostThreads = 2048, mostGroups = 32;
 constexpr int64_t otherRegisters = 56;
 /// Integers are multiplied at half of the rate; no loop of products has more than this part of it.
 constexpr double integerLoss = 2, productLoss = 1.2;
-/// A warp's read of 16 bytes by each lane, most of which read what others read, in cycles of shared memory.
-constexpr double readCycles = 2;
+/// A warp's read of an element by each lane, of up to 16 bytes together, in cycles of shared memory, where its lanes are four by
+/// eight and where they are not; and what an element takes that a warp brings there: its part of a request to memory, and a write
+/// that others wait for. With the latency below, that orders rightly what an H200 took for three products in two ways each.
+constexpr double nearReadCycles = 0.5, readCycles = 0.9, bringCycles = 0.125;
 /// From one slice to the next, however little there is to do: elements come from memory. A tile begins and ends.
-constexpr double sliceLatency = 900, tileLatency = 2500;
+constexpr double sliceLatency = 900, tileLatency = 2500, waitLatency = 600, busySlice = 2000;
 /// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory; for
 /// one that is found through several blocks, or by an index; and for a function.
 constexpr double elementCost = 4, windowCost = 10, gatherCost = 14, functionCost = 12;
+/// More of them for an element of a window whose place a thread finds by itself, with divisions and tests.
+constexpr double lonelyWindowCost = 60;
 /// For a conversion, of which a multiprocessor has an eighth of the lanes; an op of 16 bits is rounded by one.
 constexpr double conversionCost = 8;
 /// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
 constexpr double stridedCost = 40;
 constexpr int64_t sharedPadding = 4;
+/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction. What it reaches of a rate that only
+/// groups of four warps have; cycles of such a product of a warp that is alone, and of 16 x 16 elements read out of shared memory.
+constexpr int64_t warpThreads = 32, warpRows = 16, warpColumns = 8, warpDepth = 16;
+constexpr double warpShare = 0.5, productCycles = 16, blockCycles = 4;
 
 /// Whether an op converts numbers, or rounds to 16 bits.
 bool isConverted(Operation *op) {
@@ -49,8 +57,25 @@ bool isConverted(Operation *op) {
          element.isBF16();
 }
 
-/// Whether what is read of a factor lies apart along an axis.
-bool isStridedAlong(Value factor, Axis axis, const Axes &axes) {
+/// What an element of a factor takes.
+struct FactorCost {
+  /// Instructions that read it, of which a vector has as many as an element, and those that compute it.
+  double access = elementCost, compute = 0;
+  /// What is read lies apart along the axis that the factor has beside the contraction; something is read through windows.
+  bool isApart = false, isWindow = false;
+  /// Elements that are read at once where they lie as in memory.
+  int64_t lanes = 1;
+
+  double each() const { return access + compute; }
+  double inVectors() const { return access / static_cast<double>(lanes) + compute; }
+};
+
+FactorCost costOf(Value factor, Axis axis, const Axes &axes) {
+  constexpr int64_t mostLanes = 8;
+  FactorCost cost;
+  const Axis depth = axes.of(factor).back() == axis ? axes.of(factor).end()[-2] : axes.of(factor).back();
+  bool isPlain = true;
+  std::optional<Axis> along;
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> work{factor};
   while (!work.empty()) {
@@ -58,46 +83,41 @@ bool isStridedAlong(Value factor, Axis axis, const Axes &axes) {
     if (!op || !seen.insert(op).second)
       continue;
     auto load = dyn_cast<LoadOp>(op);
-    auto view = load ? load.getView().getDefiningOp<ViewOp>() : ViewOp();
-    if (!view) {
+    if (!load) {
+      if (isa<GatherOp>(op)) {
+        cost.access += gatherCost;
+        isPlain = false;
+      } else if (isa<math::MathDialect>(op->getDialect())) {
+        cost.compute += functionCost;
+      } else if (isElementwise(op) && !isa<arith::ExtFOp, arith::BitcastOp>(op)) {
+        cost.compute += isConverted(op) ? conversionCost : 1;
+      }
       llvm::append_range(work, op->getOperands());
       continue;
     }
-    for (auto [stride, own] : llvm::zip(view.getMap().front().getStrides(), axes.of(load.getResult())))
-      if (own == axis && std::abs(BlockAttr::constant(stride).value_or(2)) > 1)
-        return true;
-  }
-  return false;
-}
-
-/// Instructions for an element of a factor.
-double costOfElement(Value factor) {
-  double cost = elementCost;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> work{factor};
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
-    if (!op || !seen.insert(op).second)
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    const bool isWindow = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
+    cost.access += isWindow ? windowCost : 1;
+    isPlain &= view && !isWindow;
+    cost.isWindow |= isWindow;
+    if (!view)
       continue;
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      auto view = load.getView().getDefiningOp<ViewOp>();
-      const bool isWindow = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
-      cost += isWindow ? windowCost : 1;
+    bool isNear = isWindow;
+    for (auto [stride, own] : llvm::zip(view.getMap().front().getStrides(), axes.of(load.getResult()))) {
+      const int64_t step = std::abs(BlockAttr::constant(stride).value_or(2));
       // Of windows it is the last block that says how elements lie.
-      const bool isNear = !view || isWindow || llvm::any_of(view.getMap().front().getStrides(), [](AffineExpr stride) {
-        return BlockAttr::constant(stride) == 1;
-      });
-      cost += isNear ? 0 : stridedCost;
-      continue;
+      isNear |= step == 1;
+      cost.isApart |= own == axis && step > 1;
+      if (step != 1 || axes.extent(own) == 1 || (own != axis && own != depth))
+        continue;
+      isPlain &= !along || *along == own;
+      along = own;
     }
-    if (isa<GatherOp>(op))
-      cost += gatherCost;
-    else if (isa<math::MathDialect>(op->getDialect()))
-      cost += functionCost;
-    else if (isElementwise(op) && !isa<arith::ExtFOp, arith::BitcastOp>(op))
-      cost += isConverted(op) ? conversionCost : 1;
-    llvm::append_range(work, op->getOperands());
+    cost.access += isNear ? 0 : stridedCost;
   }
+  if (isPlain && along)
+    while (2 * cost.lanes <= mostLanes && axes.extent(*along) % (2 * cost.lanes) == 0)
+      cost.lanes *= 2;
   return cost;
 }
 
@@ -110,75 +130,132 @@ public:
     k = axes.extent(axes.of(dot.getLhs()).back());
     for (Axis axis : ArrayRef(all).drop_back(2))
       batches *= axes.extent(axis);
-    left = costOfElement(dot.getLhs());
-    right = costOfElement(dot.getRhs());
-    isApart = isStridedAlong(dot.getRhs(), all.back(), axes);
+    left = ::costOf(dot.getLhs(), all[all.size() - 2], axes);
+    right = ::costOf(dot.getRhs(), all.back(), axes);
     isInteger = isa<IntegerType>(getElementTypeOrSelf(dot.getType()));
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
+    const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
+    isForWarps = target.warpProductBytes == 2 * warpDepth && (factor.isBF16() || factor.isF16()) &&
+                 getElementTypeOrSelf(dot.getRhs().getType()) == factor && getElementTypeOrSelf(dot.getType()).isF32();
   }
 
   SmallVector<SharedPlan> rank(bool cutRows, bool cutColumns, unsigned most) const;
 
 private:
   double costOf(const SharedPlan &plan) const;
+  double costOfWarps(const SharedPlan &plan) const;
+  double costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const;
   double threadCost() const;
   int64_t sharedBytesOf(const SharedPlan &plan) const;
+  int64_t sliceDepth(const SharedPlan &plan) const {
+    return plan.byWarps ? std::min<int64_t>(llvm::alignTo(k, warpDepth), plan.depth) : std::min(k, plan.depth);
+  }
+  void addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const;
 
   const zyx::target::TargetInfo &target;
   int64_t m, n, k, batches = 1, sumBytes;
-  double left, right;
-  bool isInteger, isWide, isApart;
+  FactorCost left, right;
+  bool isInteger, isWide, isForWarps;
 };
 
 int64_t threadsOfTile(const SharedPlan &plan) {
-  return llvm::divideCeil(plan.tileRows, plan.rows) * llvm::divideCeil(plan.tileColumns, plan.columns);
+  return llvm::divideCeil(plan.tileRows, plan.rows) * llvm::divideCeil(plan.tileColumns, plan.columns) *
+         (plan.byWarps ? warpThreads : 1);
 }
 
 /// Threads that have the same sums, of different parts of a slice.
 int64_t groupsOf(const SharedPlan &plan, int64_t depth) {
   int64_t groups = 1;
-  while (2 * groups * threadsOfTile(plan) <= plan.threads && depth % (2 * groups) == 0)
+  while (2 * groups * threadsOfTile(plan) <= plan.threads && depth % (2 * groups * (plan.byWarps ? warpDepth : 1)) == 0)
     groups *= 2;
   return groups;
 }
 
 int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
-  const int64_t stages = k > plan.depth ? 2 : 1, depth = std::min(k, plan.depth);
-  auto padded = [](int64_t tile, int64_t each) {
+  const int64_t stages = k > plan.depth ? 2 : 1, depth = sliceDepth(plan), groups = groupsOf(plan, depth);
+  auto padded = [](int64_t tile, int64_t each) -> int64_t {
     return llvm::alignTo(llvm::alignTo(tile, each), sharedPadding) + sharedPadding;
   };
+  if (plan.byWarps) {
+    // Whichever way a slice lies.
+    auto bytesOf = [&](int64_t tile, int64_t each) {
+      const auto all = static_cast<int64_t>(llvm::alignTo(tile, each));
+      return 2 * stages * std::max<int64_t>(all * (depth + warpColumns), depth * (llvm::alignTo(all, warpRows) + warpColumns));
+    };
+    const int64_t sums = llvm::alignTo(plan.tileRows, plan.rows) * llvm::alignTo(plan.tileColumns, plan.columns);
+    return bytesOf(plan.tileRows, plan.rows) + bytesOf(plan.tileColumns, plan.columns) + (groups - 1) * sums * sumBytes;
+  }
   const int64_t slices = stages * depth * (padded(plan.tileRows, plan.rows) + padded(plan.tileColumns, plan.columns));
-  const int64_t parts = (groupsOf(plan, depth) - 1) * threadsOfTile(plan) * plan.rows * plan.columns;
+  const int64_t parts = (groups - 1) * threadsOfTile(plan) * plan.rows * plan.columns;
   return (slices + parts) * sumBytes;
 }
 
-/// Cycles of all tiles that a multiprocessor has.
-double Planner::costOf(const SharedPlan &plan) const {
+/// Cycles of all tiles that a multiprocessor has: of those of a slice that it takes to do all, of those in which a workgroup
+/// that is alone does its part, and of registers of a thread.
+double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
-  const int64_t depth = std::min(k, plan.depth), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
-  const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
-  const double multiply = real(rows * columns * depth) / lanesPerCycle * productLoss * (isInteger ? integerLoss : 1);
-  const int64_t reads = llvm::divideCeil(plan.rows, 4) + llvm::divideCeil(plan.columns, 4);
-  const double read = real(llvm::divideCeil(threads, target.warpSize) * depth * reads) * readCycles;
-  const double evaluate = (real(rows) * left + real(columns) * right) * real(depth) / lanesPerCycle;
-  const double slice = std::max(multiply, read) + 0.3 * std::min(multiply, read) + evaluate;
-  const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
-  const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + otherRegisters;
+  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth);
   const int64_t resident = std::max<int64_t>(
       1, std::min({registerFile / (std::min<int64_t>(registers, 255) * plan.threads), mostThreads / plan.threads, mostGroups,
                    target.sharedBytes / sharedBytesOf(plan)}));
   const int64_t tiles = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches;
   const int64_t each = llvm::divideCeil(tiles, target.cores), together = std::min(each, resident);
   const int64_t turns = llvm::divideCeil(each, together);
-  // Of few warps each waits for itself.
-  const double own = real(rows * columns * depth) / real(threads * groups) * 2.5 + real((rows + columns) * depth) / real(plan.threads) * std::max(left, right);
-  const double longest = std::max({slice * real(together), sliceLatency, own + sliceLatency / 2});
+  // While one waits for memory, others have something to do, if there are some; and with much to do it has waited before.
+  const double wait = std::clamp(waitLatency - 0.5 * (slice * real(together) - busySlice), 0.0, waitLatency);
+  const double waits = plan.byWarps ? 0 : wait / real(together);
+  const double longest = std::max({slice * real(together) + waits, sliceLatency, own + sliceLatency / 2});
   const double slices = real(llvm::divideCeil(k, depth));
   // What other workgroups read, too, comes from the second cache.
   const double bytes = real(tiles) * real(plan.tileRows + plan.tileColumns) * real(k) * (isWide ? 4.0 : 2.0);
   const double fetched = bytes / real(target.bytesPerCycle * target.cores);
   return std::max(real(turns) * slices * longest, fetched) + real(turns) * (tileLatency + real(groups) * 100);
+}
+
+double Planner::costOf(const SharedPlan &plan) const {
+  if (plan.byWarps)
+    return costOfWarps(plan);
+  auto real = [](int64_t value) { return static_cast<double>(value); };
+  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
+  const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
+  const double multiply = real(rows * columns * depth) / lanesPerCycle * productLoss * (isInteger ? integerLoss : 1);
+  const double warps = std::max(real(threads * groups) / real(target.warpSize), 1.0) / real(groups);
+  // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over 16384
+  // rows of computed factors took half as long again.
+  const bool isFew = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches <= 2 * target.cores;
+  const bool isNear = isFew && (rows / plan.rows) % 4 == 0 && (columns / plan.columns) % 8 == 0;
+  const double read = warps * real(depth * (plan.rows + plan.columns)) * (isNear ? nearReadCycles : readCycles) + real((rows + columns) * depth) * bringCycles;
+  const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle;
+  const double slice = zyx::schedule::overlapped(multiply, read) + evaluate;
+  const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
+  const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + otherRegisters;
+  // Of few warps each waits for itself.
+  const double own = real(rows * columns * depth) / real(threads * groups) * 2.5 +
+                     real((rows + columns) * depth) / real(plan.threads) * std::max(left.each(), right.each());
+  return costOfSlices(plan, slice, own, registers);
+}
+
+/// The same where warps multiply: only what exists is brought, in its own type.
+double Planner::costOfWarps(const SharedPlan &plan) const {
+  auto real = [](int64_t value) { return static_cast<double>(value); };
+  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
+  const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
+  const double rate = real(target.productsPerCycle) * (target.hasTensorTiles ? warpShare : 1);
+  const double multiply = real(rows * columns * depth) / rate * productLoss;
+  const double blocks = real(llvm::divideCeil(plan.rows, warpRows) + llvm::divideCeil(plan.columns, warpRows));
+  const double read = real(threads / warpThreads * llvm::divideCeil(depth, warpDepth)) * blocks * blockCycles;
+  const double bring = (real(plan.tileRows) * left.inVectors() + real(plan.tileColumns) * right.inVectors()) * real(depth);
+  const double brought = real(plan.tileRows * depth) / real(left.lanes) + real(plan.tileColumns * depth) / real(right.lanes);
+  const double slice = zyx::schedule::overlapped(multiply, read + brought * bringCycles) + bring / lanesPerCycle;
+  auto piecesOf = [&](int64_t tile, const FactorCost &cost) {
+    return llvm::divideCeil(tile * depth, plan.threads * (cost.lanes > 1 ? 2 : 1));
+  };
+  const int64_t pieces = piecesOf(plan.tileRows, left) + piecesOf(plan.tileColumns, right);
+  const int64_t registers = (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / warpThreads + pieces + otherRegisters;
+  const double products = real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(warpRows * warpColumns * warpDepth);
+  const double own = products * productCycles + blocks * real(depth / warpDepth / groups) * blockCycles + bring / real(plan.threads);
+  return costOfSlices(plan, slice, own, registers);
 }
 
 /// Cycles of threads that have 4 rows and 16 bytes of columns each, and read both factors where they lie.
@@ -188,32 +265,66 @@ double Planner::threadCost() const {
   const double programs = real(llvm::divideCeil(m, rows) * llvm::divideCeil(n, columns) * batches);
   const double products = real(m * n) * real(k * batches);
   const double each = real(target.threadProductsPerCycle * (isWide ? 2 : 1));
-  const double own = right + (isApart ? stridedCost : 0);
-  const double evaluate = products * (left / real(columns) + own / real(rows)) / lanesPerCycle / real(target.cores);
+  // Programs at the edges have as much to do. No two elements share what says where they lie, as they do in a slice.
+  auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? lonelyWindowCost : 0); };
+  const double eachRows = real(m) / real(llvm::divideCeil(m, rows)), eachColumns = real(n) / real(llvm::divideCeil(n, columns));
+  const double own = ownOf(right) + (right.isApart ? stridedCost : 0);
+  const double evaluate = products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle / real(target.cores);
   const double latency = real(k) * (sliceLatency / 16) * std::max(1.0, programs / real(target.cores * mostThreads));
   return std::max({products / (each * real(target.cores)), evaluate, latency});
+}
+
+void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const {
+  constexpr std::pair<int64_t, int64_t> parts[] = {{64, 32}, {32, 64}, {32, 32}, {64, 16}, {16, 64}, {32, 16}, {16, 32},
+                                                   {16, 16}, {64, 8},  {8, 64},  {32, 8},  {8, 32},  {16, 8},  {8, 16}};
+  auto fits = [](int64_t part, int64_t tile) { return part < 2 * tile || part == warpColumns || (part == warpRows && tile > warpColumns / 2); };
+  for (auto [rows, columns] : parts)
+    for (int64_t threads : {64, 128, 256})
+      for (int64_t depth : {16, 32, 64, 128}) {
+        SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, true};
+        if (!fits(rows, tileRows) || !fits(columns, tileColumns) || threadsOfTile(plan) > threads || (depth > 16 && depth / 2 >= k))
+          continue;
+        const int64_t own = sliceDepth(plan), used = threadsOfTile(plan) * groupsOf(plan, own);
+        if (2 * used <= threads && threads > 64)
+          continue;
+        if ((tileRows + tileColumns) * own > 64 * threads || sharedBytesOf(plan) > target.sharedBytes)
+          continue;
+        plan.cost = costOf(plan);
+        plans.push_back(plan);
+      }
 }
 
 SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned most) const {
   SmallVector<SharedPlan> plans;
   if (m == 0 || n == 0 || k == 0 || batches == 0)
     return plans;
-  auto tilesOf = [](int64_t extent, bool canCut) {
+  // Beside powers of two, along columns those of which there are as many as multiprocessors in one wave, or in two: of
+  // a few more some multiprocessors would have twice as much to do.
+  auto tilesOf = [&](int64_t extent, bool canCut, int64_t others) {
+    constexpr int64_t largest = 128, smallest = 8, multiple = 4;
     SmallVector<int64_t> tiles;
     for (int64_t tile : {128, 64, 32, 16, 8, 4})
       if (tile < extent && canCut)
         tiles.push_back(tile);
-    if (extent <= 128)
+    if (extent <= largest)
       tiles.push_back(extent);
+    for (int64_t waves : {1, 2}) {
+      const int64_t count = others == 0 ? 0 : target.cores * waves / others;
+      const auto tile = count == 0 ? 0 : static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(extent, count), multiple));
+      if (canCut && tile >= smallest && tile < std::min(extent, largest) && !llvm::is_contained(tiles, tile))
+        tiles.push_back(tile);
+    }
     return tiles;
   };
   constexpr std::pair<int64_t, int64_t> parts[] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4}, {4, 2}, {2, 2}, {1, 4}, {4, 1}, {1, 2}, {1, 1}};
-  for (int64_t tileRows : tilesOf(m, cutRows))
-    for (int64_t tileColumns : tilesOf(n, cutColumns))
+  for (int64_t tileRows : tilesOf(m, cutRows, 0))
+    for (int64_t tileColumns : tilesOf(n, cutColumns, llvm::divideCeil(m, tileRows) * batches)) {
+      if (isForWarps)
+        addWarps(tileRows, tileColumns, plans);
       for (auto [rows, columns] : parts)
         for (int64_t threads : {64, 128, 256})
           for (int64_t depth : {8, 16, 32, 64, 128}) {
-            SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0};
+            SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, false};
             if (rows > tileRows || columns > tileColumns || threadsOfTile(plan) > threads || (depth > 8 && depth / 2 >= k))
               continue;
             const int64_t own = std::min(k, depth), used = threadsOfTile(plan) * groupsOf(plan, own);
@@ -225,10 +336,12 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
             plan.cost = costOf(plan);
             plans.push_back(plan);
           }
+    }
   const double threads = threadCost();
   llvm::erase_if(plans, [&](const SharedPlan &plan) { return plan.cost >= threads; });
   auto order = [](const SharedPlan &plan) {
-    return std::tuple(plan.cost, plan.tileRows, plan.tileColumns, plan.rows, plan.columns, plan.depth, plan.threads);
+    return std::tuple(plan.cost, plan.tileRows, plan.tileColumns, plan.rows, plan.columns, plan.depth, plan.threads,
+                      plan.byWarps);
   };
   llvm::sort(plans, [&](const SharedPlan &a, const SharedPlan &b) { return order(a) < order(b); });
   plans.truncate(std::min<size_t>(most, plans.size()));

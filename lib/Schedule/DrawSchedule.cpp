@@ -41,6 +41,8 @@ public:
       else if (auto iota = dyn_cast<IotaOp>(op))
         note(iota.getAxes());
       numDots += isa<DotOp>(op);
+      if (auto dot = dyn_cast<DotOp>(op))
+        isHalf |= getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() == 16;
       combines |= isa<ReduceOp, ScanOp>(op);
       hasExp |= isa<math::ExpOp>(op);
     });
@@ -77,10 +79,19 @@ private:
       if (!zyx::schedule::isLegal(func, steps))
         steps.pop_back();
     }
-    const int64_t rows = parts[random.below(std::size(parts))], columns = parts[random.below(std::size(parts))];
+    int64_t rows = parts[random.below(std::size(parts))], columns = parts[random.below(std::size(parts))];
     const int64_t depth = depths[random.below(std::size(depths))];
+    // Where warps multiply the factors, a warp has a part.
+    const bool narrow = isHalf && random.below(2) == 0;
+    if (narrow) {
+      static constexpr int64_t blocks[] = {16, 32, 48}, halves[] = {8, 16, 24, 32};
+      rows = blocks[random.below(std::size(blocks))];
+      columns = halves[random.below(std::size(halves))];
+      if (random.below(2) == 0)
+        std::swap(rows, columns);
+    }
     steps.push_back(BlockStepAttr::get(context, BlockingAttr::get(context, rows, columns, rows, depth, /*packLhs=*/true,
-                                                                  /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/false)));
+                                                                  /*packRhs=*/true, /*alongDepth=*/false, narrow)));
     if (zyx::schedule::isLegal(func, steps))
       func.setThreads(std::min<int64_t>(int64_t(32) << random.below(4), mostThreads));
     else
@@ -126,7 +137,7 @@ private:
   const int64_t mostThreads;
   llvm::SetVector<StringAttr> names;
   unsigned numDots = 0;
-  bool combines = false, hasExp = false;
+  bool combines = false, hasExp = false, isHalf = false;
 };
 
 struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {

@@ -49,6 +49,8 @@ constexpr double cachedBytes = 16, plainDotRate = 0.4;
 constexpr double sharedRate = 0.4, blockCycles = 1500;
 /// Elements that are gathered one by one take so many cycles; rows that are only copied are read as vectors.
 constexpr double gatherCycles = 12;
+/// Elements that a sum reads one by one, a line apart, to put them into vectors.
+constexpr double strideCycles = 3;
 /// What is summed up inside of another walk has no vectors, but several elements at a time.
 constexpr double nestedRate = 0.5;
 /// Products of 16 bits that a core's matrix unit sums up in a cycle.
@@ -104,6 +106,7 @@ private:
   void addFactors(DotOp dot);
   void addTerms(ReduceOp reduce);
   double countWalks(ReduceOp reduce);
+  double countReaders(Value tile) const;
   int64_t extentInProgram(Axis axis) const {
     auto found = tiles.find(axis);
     return found == tiles.end() ? axes.extent(axis) : std::min(found->second, axes.extent(axis));
@@ -166,9 +169,10 @@ std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) co
   auto made = view.getDefiningOp<ViewOp>();
   if (!made)
     return std::nullopt;
-  for (auto [stride, each] : llvm::zip(made.getMap().front().getStrides(), axes.of(tile)))
+  for (auto [dim, each] : llvm::enumerate(axes.of(tile)))
     if (each == axis)
-      return BlockAttr::constant(stride);
+      return target.isGpu() && !made.getMap().isSingleBlock() ? zyx::schedule::strideThrough(made.getMap(), dim)
+                                                              : BlockAttr::constant(made.getMap().front().getStrides()[dim]);
   return 0;
 }
 
@@ -181,9 +185,18 @@ Axis Estimator::findWalked() {
         if (FailureOr<Axis> axis = axes.find(grid.getAxis(), func); succeeded(axis))
           return *axis;
   SmallVector<double> bytes(axes.size(), 0);
+  // Lanes along a short sum would be mostly empty: no vectors lie there.
+  llvm::SmallDenseSet<Axis> shortSums;
+  if (!target.isGpu())
+    func.walk([&](ReduceOp reduce) {
+      for (int64_t dim : reduce.getDims())
+        if (const Axis axis = axes.of(reduce.getInput(), dim);
+            axes.extent(axis) < static_cast<int64_t>(target.lanes(bytesOf(reduce.getInput()))))
+          shortSums.insert(axis);
+    });
   auto count = [&](Value view, Value tile) {
     for (Axis axis : axes.of(tile))
-      if (axes.extent(axis) > 1 && strideOf(view, tile, axis) == 1)
+      if (axes.extent(axis) > 1 && !shortSums.contains(axis) && strideOf(view, tile, axis) == 1)
         bytes[axis] += elementsOf(tile) * static_cast<double>(bytesOf(tile));
   };
   func.walk([&](Operation *op) {
@@ -240,6 +253,22 @@ double Estimator::countWalks(ReduceOp reduce) {
   return isInside ? walks * static_cast<double>(target.lanes(4)) * nestedRate : 1;
 }
 
+/// How many reductions read a tile: each walks it anew.
+double Estimator::countReaders(Value tile) const {
+  double readers = 0;
+  SmallVector<Value> work{tile};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      readers += isa<ReduceOp>(user);
+      if (!isa<ReduceOp, DotOp>(user) && user->getNumResults() == 1)
+        work.push_back(user->getResult(0));
+    }
+  return readers;
+}
+
 /// A processor computes what it sums up where it sums it up: again along each axis that the sum keeps.
 void Estimator::addTerms(ReduceOp reduce) {
   SmallVector<Axis> kept = axes.of(reduce.getResult());
@@ -276,7 +305,7 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
     work.moved += elements * width;
   } else {
     const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : sectorBytes;
-    work.accesses += elements;
+    work.accesses += elements * (target.isGpu() ? 1 : std::max(1.0, strideCycles * countReaders(tile)));
     work.moved += elements * std::min(std::max(apart, width), target.isGpu() ? sectorBytes : lineBytes);
   }
 }
@@ -290,19 +319,21 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   DotOp dot = dots.front();
   SmallVector<Axis> own = axes.of(load.getResult()), result = axes.of(dot.getResult());
   const Axis rows = result[result.size() - 2], columns = result.back(), depth = axes.of(dot.getLhs()).back();
-  auto along = [&](Axis across, Axis lanes) -> std::optional<unsigned> {
-    const auto *place = llvm::find(own, lanes);
-    return place != own.end() && llvm::is_contained(own, across) ? std::optional<unsigned>(place - own.begin()) : std::nullopt;
+  auto along = [&](Axis across, Axis lanes) -> std::optional<std::pair<unsigned, unsigned>> {
+    const auto *from = llvm::find(own, across), *place = llvm::find(own, lanes);
+    if (from == own.end() || place == own.end())
+      return std::nullopt;
+    return std::pair<unsigned, unsigned>(place - own.begin(), from - own.begin());
   };
-  std::optional<unsigned> lanesDim;
+  std::optional<std::pair<unsigned, unsigned>> dims;
   if (blocking.getPackRhs())
-    lanesDim = along(depth, columns);
-  if (!lanesDim && blocking.getPackLhs())
-    lanesDim = along(rows, depth);
-  if (!lanesDim)
+    dims = along(depth, columns);
+  if (!dims && blocking.getPackLhs())
+    dims = along(rows, depth);
+  if (!dims)
     return false;
   const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dot.getResult())));
-  work.accesses += elementsOf(load.getResult()) * times * packingCycles(view.getMap(), *lanesDim, lanes);
+  work.accesses += elementsOf(load.getResult()) * times * packingCycles(view.getMap(), dims->first, dims->second, lanes);
   return true;
 }
 

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "LayOutFactors.h"
 
+#include "ChooseRules.h"
 #include "ChooseTensor.h"
 #include "LayOutWindows.h"
 
@@ -28,23 +29,36 @@ using zyx::target::TargetInfo;
 
 namespace {
 
-/// What a copy into another order reaches of the memory's rate, and what tensor cores reach of theirs in products that
-/// need one: these are small, or filled up with zeros.
-constexpr double copyRate = 2.0 / 3, tensorRate = 1.0 / 3;
+/// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns tiles of
+/// a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that need one: these
+/// are small, or filled up with zeros.
+constexpr double copyRate = 2.0 / 3, turnRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
 /// What a copy reads and writes of an element.
 constexpr double copiedBytes = 4;
+
+DotOp dotOf(FuncOp func) {
+  auto dots = func.getBody().getOps<DotOp>();
+  return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
+}
 
 class Layouter {
 public:
   Layouter(FuncOp func, const TargetInfo &target) : func(func), target(target), builder(func.getContext()) {}
   bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  /// Copies what a sum reads across its rows, again and again, to where it lies along them.
+  void turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  /// Whether tensor cores take the kernel as it is.
+  bool isTaken() {
+    std::string reason;
+    return dotOf(func) && costOf({}, reason);
+  }
   /// The layouts that take least, and their cycles; none where the kernel needs none.
   std::optional<std::pair<DotLayout, double>> findBest();
 
 private:
   SmallVector<DotLayout> candidates();
   std::optional<double> costOf(const DotLayout &layout, std::string &reason);
-  void apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  void apply(const FactorLayout &layout, LoadOp load, StringRef suffix, MutableArrayRef<zyx::plan::LaunchOp> launches);
   FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
 
   /// Cycles of so many products and elements, where each multiprocessor does so many in one.
@@ -68,18 +82,16 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     }
     SymbolTable symbols(getOperation());
     zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
-    for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>()))
-      if (!func.getSchedule() && !Layouter(func, *record).run(symbols, launches[func.getName()]))
-        zyx::schedule::layOutWindows(func, symbols, launches[func.getName()]);
+    for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
+      SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
+      if (!func.getSchedule() && !Layouter(func, *record).run(symbols, own) && !Layouter(func, *record).isTaken() &&
+          zyx::schedule::layOutWindows(func, symbols, own) && !dotOf(func))
+        Layouter(func, *record).turnTerms(symbols, own);
+    }
   }
 };
 
 } // namespace
-
-static DotOp dotOf(FuncOp func) {
-  auto dots = func.getBody().getOps<DotOp>();
-  return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
-}
 
 /// The load of a factor of 16 bits: of a whole argument, nothing of which is masked, and for nothing else.
 static LoadOp loadOf(Value factor) {
@@ -125,18 +137,33 @@ SmallVector<DotLayout> Layouter::candidates() {
     return static_cast<unsigned>(llvm::find(own, depth) - own.begin());
   };
   const unsigned leftDepth = depthOf(left), rightDepth = depthOf(right);
-  std::optional<FactorLayout> lhs = denseLayout(mapOf(left), leftDepth), rhs = denseLayout(mapOf(right), rightDepth);
-  if (lhs)
-    result.push_back({lhs, {}});
-  if (rhs)
-    result.push_back({{}, rhs});
-  if (lhs && rhs)
-    result.push_back({lhs, rhs});
+  // With rows along the contraction, or across it: tensor cores take both, and one of them may be how memory is read anyway.
+  auto densely = [&](LoadOp load, unsigned depth) {
+    SmallVector<std::optional<FactorLayout>> all{std::nullopt};
+    const auto rank = static_cast<unsigned>(mapOf(load).getRank());
+    for (unsigned inner : {depth, depth + 1 == rank ? rank - 2 : rank - 1})
+      if (std::optional<FactorLayout> own = rank > 1 ? denseLayout(mapOf(load), inner) : std::nullopt)
+        all.push_back(own);
+    return all;
+  };
+  for (const std::optional<FactorLayout> &lhs : densely(left, leftDepth))
+    for (const std::optional<FactorLayout> &rhs : densely(right, rightDepth))
+      if (lhs || rhs)
+        result.push_back({lhs, rhs});
   for (auto &[own, other] : channelLayouts(mapOf(left), leftDepth, mapOf(right), rightDepth))
     result.push_back({own, other});
   for (auto &[own, other] : channelLayouts(mapOf(right), rightDepth, mapOf(left), leftDepth))
     result.push_back({other, own});
   return result;
+}
+
+/// What of the memory's rate a copy reaches.
+static double rateOf(const FactorLayout &layout) {
+  for (auto [dim, stride] : llvm::enumerate(layout.target.front().getStrides()))
+    if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
+        zyx::schedule::strideThrough(layout.source, dim) == 1)
+      return copyRate;
+  return layout.source.isSingleBlock() ? turnRate : lookUpRate;
 }
 
 /// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
@@ -148,8 +175,9 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
     if (!factor)
       return;
     look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
-    cost += static_cast<double>(target.launchCycles) +
-            cyclesOf(static_cast<double>(factor->elements) * copiedBytes, copyRate * static_cast<double>(target.memoryBytesPerCycle));
+    if (factor->isCopy())
+      cost += static_cast<double>(target.launchCycles) + cyclesOf(static_cast<double>(factor->elements) * copiedBytes,
+                                                                  rateOf(*factor) * static_cast<double>(target.memoryBytesPerCycle));
   };
   use(layout.lhs, loadOf(dot.getLhs()));
   use(layout.rhs, loadOf(dot.getRhs()));
@@ -194,13 +222,14 @@ FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, Strin
 }
 
 /// Has each launch copy what it reads: weights once, in the init.
-void Layouter::apply(const FactorLayout &layout, bool isLeft, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  DotOp dot = dotOf(func);
-  LoadOp load = loadOf(isLeft ? dot.getLhs() : dot.getRhs());
+void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
+                     MutableArrayRef<zyx::plan::LaunchOp> launches) {
   auto argument = cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer());
+  if (!layout.isCopy())
+    return look(load, argument, layout.map);
   const unsigned at = argument.getArgNumber(), count = launches.front().getIns().size();
   auto buffer = cast<BufferType>(argument.getType());
-  FuncOp copy = createCopy(layout, buffer, isLeft ? "_lhs" : "_rhs");
+  FuncOp copy = createCopy(layout, buffer, suffix);
   // Something else may read the argument.
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
   look(load, read, layout.map);
@@ -245,15 +274,62 @@ std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
   if (!dotOf(func) || costOf({}, reason))
     return std::nullopt;
   std::optional<std::pair<DotLayout, double>> best;
-  for (const DotLayout &layout : candidates())
+  for (const DotLayout &layout : candidates()) {
     if (std::optional<double> cost = costOf(layout, reason); cost && (!best || *cost < best->second))
       best = {layout, *cost};
+    // Nothing takes less than what copies nothing.
+    if (best && !best->first.copies())
+      break;
+  }
   return best;
 }
 
 std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo &target) {
   auto best = Layouter(func, target).findBest();
   return best ? std::optional(best->second) : std::nullopt;
+}
+
+void Layouter::turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  constexpr int64_t fewestElements = int64_t(1) << 16, fewestReads = 4;
+  symbols = &into;
+  auto reduces = func.getBody().getOps<ReduceOp>();
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes) || !llvm::hasSingleElement(reduces))
+    return;
+  ReduceOp reduce = *reduces.begin();
+  const auto points = cast<RankedTensorType>(reduce.getInput().getType()).getNumElements();
+  auto countOf = [](LoadOp load) { return cast<RankedTensorType>(load.getType()).getNumElements(); };
+  // Rows are what most is read along.
+  std::optional<Axis> row;
+  int64_t most = 0;
+  SmallVector<LoadOp> loads(func.getBody().getOps<LoadOp>());
+  for (LoadOp load : loads)
+    for (auto [dim, axis] : llvm::enumerate(axes->of(load.getResult())))
+      if (axes->isCombined(axis) && axes->extent(axis) > 1 && countOf(load) > most &&
+          zyx::schedule::strideThrough(mapOf(load), dim) == 1)
+        row = axis, most = countOf(load);
+  if (!row)
+    return;
+  for (auto [number, load] : llvm::enumerate(loads)) {
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    SmallVector<Axis> own = axes->of(load.getResult());
+    const auto *place = llvm::find(own, *row);
+    if (place == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
+        !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
+        view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape() ||
+        countOf(load) < fewestElements || points / countOf(load) < fewestReads)
+      continue;
+    const auto dim = static_cast<unsigned>(place - own.begin());
+    if (zyx::schedule::strideThrough(view.getMap(), dim) == 1)
+      continue;
+    if (std::optional<FactorLayout> turned = denseLayout(view.getMap(), dim)) {
+      apply(*turned, load, ("_term" + Twine(number)).str(), launches);
+      remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+          << func.getName() << ": what it sums up is copied, so that it lies along the rows of the sum";
+    }
+  }
+  zyx::schedule::dropUnread(func, launches);
 }
 
 bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
@@ -266,12 +342,16 @@ bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launc
     return false;
   const DotLayout *best = &found->first;
   if (best->lhs)
-    apply(*best->lhs, /*isLeft=*/true, launches);
+    apply(*best->lhs, loadOf(dotOf(func).getLhs()), "_lhs", launches);
   if (best->rhs)
-    apply(*best->rhs, /*isLeft=*/false, launches);
+    apply(*best->rhs, loadOf(dotOf(func).getRhs()), "_rhs", launches);
   zyx::schedule::dropUnread(func, launches);
+  const bool left = best->lhs && best->lhs->isCopy(), right = best->rhs && best->rhs->isCopy();
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-      << func.getName() << ": copied into another order for tensor cores: "
-      << (best->lhs && best->rhs ? "both factors" : best->lhs ? "the left factor" : "the right factor");
+      << func.getName() << ": "
+      << (left && right ? "copied into another order for tensor cores: both factors"
+          : left        ? "copied into another order for tensor cores: the left factor"
+          : right       ? "copied into another order for tensor cores: the right factor"
+                        : "contracted in another order for tensor cores");
   return true;
 }

@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t fewestReads = 4, fewestReadsOfAll = int64_t(1) << 20;
 /// Rows of the copy begin at multiples of so many bytes.
 constexpr int64_t rowBytes = 16;
+/// Neighbours that a product's factor has in a row of windows, for which it is copied.
+constexpr int64_t shortestRun = 7;
 
 /// What one load reads, and the copy of it.
 struct Window {
@@ -35,7 +37,20 @@ struct Window {
   NearForm form;
   SmallVector<int64_t> extents, strides;
   int64_t elements = 0;
+  /// What the form is of: the map, or what its first block leads to, where that takes several dimensions as one.
+  MapAttr map;
 };
+
+/// Extents of a map's first block; none where these are not numbers.
+std::optional<SmallVector<int64_t>> shapeOf(MapAttr map) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr extent : map.front().getShape()) {
+    shape.push_back(BlockAttr::constant(extent).value_or(0));
+    if (shape.back() <= 0)
+      return std::nullopt;
+  }
+  return shape;
+}
 
 /// The axis along which the results lie side by side.
 std::optional<Axis> findWritten(FuncOp func, const Axes &axes) {
@@ -51,20 +66,22 @@ std::optional<Axis> findWritten(FuncOp func, const Axes &axes) {
   return found;
 }
 
-std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
+/// Whether a load is one of a whole argument through windows, or with padding.
+bool readsWindows(LoadOp load) {
   auto view = load.getView().getDefiningOp<ViewOp>();
   if (!view || !isTile(load.getResult()) || load.getMask() || !isa<BlockArgument>(view.getBuffer()) ||
       !view.getSymbols().empty() || view.getMap().getNumSymbols() != 0 ||
       (view.getMap().isSingleBlock() && !view.getMap().front().hasValid()))
-    return std::nullopt;
+    return false;
   auto type = cast<RankedTensorType>(load.getType());
-  if (view.getType().getShape() != type.getShape() || type.getNumElements() < fewestReadsOfAll ||
-      (load.getOther() && !matchPattern(load.getOther(), m_Constant())))
-    return std::nullopt;
-  SmallVector<Axis> own = axes.of(load.getResult());
-  auto *place = llvm::find(own, along);
-  std::optional<NearForm> form =
-      place == own.end() ? std::nullopt : NearForm::compute(view.getMap(), place - own.begin(), /*isCopied=*/true);
+  return view.getType().getShape() == type.getShape() && type.getNumElements() >= fewestReadsOfAll &&
+         (!load.getOther() || matchPattern(load.getOther(), m_Constant()));
+}
+
+std::optional<Window> describe(LoadOp load, MapAttr map, unsigned along) {
+  auto type = cast<RankedTensorType>(load.getType());
+  std::optional<SmallVector<int64_t>> shape = shapeOf(map);
+  std::optional<NearForm> form = shape ? NearForm::compute(map, along, /*isCopied=*/true) : std::nullopt;
   if (!form)
     return std::nullopt;
   // Images and channels are as far apart as programs of them are.
@@ -73,7 +90,7 @@ std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
   };
   std::stable_sort(form->dims.begin(), std::prev(form->dims.end()),
                    [&](const NearForm::Dim &a, const NearForm::Dim &b) { return firstOf(a) < firstOf(b); });
-  Window window{load, *form, form->getExtents(type.getShape()), {}, 1};
+  Window window{load, *form, form->getExtents(*shape), {}, 1, map};
   const int64_t lanes = std::max<int64_t>(8 * rowBytes / std::max<int64_t>(type.getElementTypeBitWidth(), 8), 1);
   // What lies behind the last element of a row is padding, where that is told from what exists.
   if (form->dims.back().isBounded)
@@ -87,6 +104,46 @@ std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
     window.elements *= extent;
   }
   return type.getNumElements() / window.elements >= fewestReads ? std::optional(window) : std::nullopt;
+}
+
+std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
+  if (!readsWindows(load))
+    return std::nullopt;
+  SmallVector<Axis> own = axes.of(load.getResult());
+  auto *place = llvm::find(own, along);
+  MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+  return place == own.end() ? std::nullopt : describe(load, map, place - own.begin());
+}
+
+/// Of a factor of a product, whose dimensions are several of the images' and the windows' each. Neighbours are to be along the
+/// longest one that is the innermost of one of these, where they are none as it lies.
+std::optional<Window> describeFactor(LoadOp load) {
+  if (!readsWindows(load))
+    return std::nullopt;
+  MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+  if (map.isSingleBlock())
+    return std::nullopt;
+  auto inner = MapAttr::get(map.getContext(), map.getBlocks().drop_front());
+  std::optional<SmallVector<int64_t>> shape = shapeOf(inner);
+  const BlockAttr first = map.front();
+  if (!shape || first.hasValid() || BlockAttr::constant(first.getOffset()) != 0)
+    return std::nullopt;
+  // Steps of the first block are whole rows of the dimensions that it leads to. Batches come before the factor's own two.
+  std::optional<unsigned> along;
+  for (AffineExpr expr : first.getStrides().take_back(2)) {
+    int64_t stride = BlockAttr::constant(expr).value_or(0), row = 1;
+    auto dim = static_cast<unsigned>(shape->size());
+    while (dim > 0 && row < stride)
+      row *= (*shape)[--dim];
+    if (stride <= 0 || row != stride)
+      continue;
+    while (dim > 0 && (*shape)[dim - 1] == 1)
+      --dim;
+    if (dim > 0 && (!along || (*shape)[dim - 1] > (*shape)[*along]))
+      along = dim - 1;
+  }
+  std::optional<Window> window = along && (*shape)[*along] >= shortestRun ? describe(load, inner, *along) : std::nullopt;
+  return window && std::abs(window->form.dims.back().step) != 1 ? window : std::nullopt;
 }
 
 class Copier {
@@ -161,12 +218,15 @@ void Copier::apply(const Window &window, unsigned number) {
   FuncOp copy = createCopy(window, buffer, number);
   // Something else may read the argument.
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
-  SmallVector<int64_t> shape(view.getType().getShape()), strides(shape.size(), 0);
+  SmallVector<int64_t> shape = *shapeOf(window.map), strides(shape.size(), 0);
   for (auto [dim, stride] : llvm::zip_equal(window.form.dims, window.strides))
     for (auto [i, factor] : llvm::enumerate(dim.factors))
       strides[i] += factor * stride;
   builder.setInsertionPoint(load);
-  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), strided(shape, strides, 0)));
+  MapAttr map = strided(shape, strides, 0);
+  if (window.map != view.getMap())
+    map = MapAttr::get(func.getContext(), {view.getMap().front(), map.front()});
+  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), map));
   load.getOtherMutable().clear();
   if (view->use_empty())
     view->erase();
@@ -193,13 +253,15 @@ void Copier::apply(const Window &window, unsigned number) {
 
 bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches) {
   bool isAlone = !launches.empty(), reduces = false;
+  unsigned numDots = 0;
   for (plan::LaunchOp launch : launches)
     isAlone &= launch.getIns().size() == launches.front().getIns().size();
   func.walk([&](Operation *op) {
-    isAlone &= !isa<DotOp, ScanOp, GatherOp, GridOp>(op);
+    isAlone &= !isa<ScanOp, GatherOp, GridOp>(op);
     reduces |= isa<ReduceOp>(op);
+    numDots += isa<DotOp>(op);
   });
-  if (!isAlone || !reduces)
+  if (!isAlone || (numDots == 0 ? !reduces : reduces || numDots > 1))
     return false;
   unshareConstants(func);
   FailureOr<Axes> axes = Axes::compute(func);
@@ -208,7 +270,7 @@ bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArra
     return false;
   std::vector<Window> windows;
   func.walk([&](LoadOp load) {
-    if (std::optional<Window> window = describe(load, *along, *axes))
+    if (std::optional<Window> window = numDots ? describeFactor(load) : describe(load, *along, *axes))
       windows.push_back(std::move(*window));
   });
   Copier copier(func, symbols, launches);

@@ -3,12 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "DecomposeMovement.h"
+#include "ElementLoops.h"
 #include "FirstElements.h"
 #include "FuseAttention.h"
+#include "GatherFirst.h"
 #include "GroupGraph.h"
 #include "NormalizeViews.h"
+#include "OneHotProducts.h"
 #include "PrepareOps.h"
 #include "RecomputeWeights.h"
+#include "SimplifyLoops.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -315,12 +319,21 @@ struct FormGroups : zyx::search::impl::FormGroupsPassBase<FormGroups> {
       return;
     if (failed(requireNumbers(entry)) || failed(checkEntry(entry)))
       return signalPassFailure();
+    if (fuse && join) {
+      zyx::search::simplifyLoops(entry);
+      zyx::search::markElementLoops(entry);
+    }
     for (Block *block : zyx::search::getBlocks(entry))
       formGroups(*block, entry);
   }
 
 private:
   void formGroups(Block &block, func::FuncOp entry) {
+    if (fuse) {
+      zyx::search::foldPlaces(block);
+      zyx::search::formUpdates(block);
+    }
+    zyx::search::sortRuns(block, fuse ? threads : 0);
     zyx::search::decomposeMovement(block);
     // A group of what nobody reads would have no result.
     zyx::search::eraseUnused(block);
@@ -328,13 +341,20 @@ private:
     if (fuse) {
       for (auto reduce : block.getOps<ReduceOp>())
         reduce->removeAttr(zyx::search::partsAttrName);
+      zyx::search::gatherOneHots(block, threads);
+      zyx::search::gatherFirst(block);
+      if (tensor != 0 && join)
+        zyx::search::keepSumsOfHeads(block);
       zyx::search::mergeReductions(block);
       if (threads != 0 && join)
         zyx::search::partRows(block, threads);
       zyx::search::partContractions(block, threads);
       // Cards whose tensor cores take whole tiles have clusters of workgroups.
       constexpr int64_t workgroups = 8;
+      if (turn)
+        zyx::search::noteLastDims(block);
       zyx::search::partReductions(block, threads, tensor != 0 ? workgroups : 1);
+      zyx::search::forgetLastDims(block);
       zyx::search::normalizeViews(block);
       if (tensor != 0 && join)
         recomputed = zyx::search::recomputeWeights(block, tensor);
@@ -343,6 +363,7 @@ private:
       zyx::search::splitContractions(block, threads);
       zyx::search::narrowIndices(block);
       zyx::search::eraseUnused(block);
+      zyx::search::separatePlaces(block);
     }
     // Behind the views, which would move what the seed alone decides in front of its expand.
     zyx::search::expandRandomBits(block);

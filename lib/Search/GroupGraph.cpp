@@ -5,7 +5,10 @@
 #include "GroupGraph.h"
 #include "GroupRules.h"
 
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -27,12 +30,17 @@ Value zyx::search::getStored(Value value) {
   return op && !isLeaf(op) && !isView(op) ? source : value;
 }
 
+/// Constants that a loop begins with are in its kernel, where it is one.
+static bool isPartOfKernel(Value value, Operation *reader) {
+  return reader->hasAttr(oneKernelAttrName) && isa_and_nonnull<ConstantOp>(value.getDefiningOp());
+}
+
 GroupGraph::GroupGraph(Block &block) {
   for (Operation &op : block)
     if (isa<LoopOp>(op) || &op == block.getTerminator())
       for (Value value : op.getOperands())
         if (Operation *source = getStored(value).getDefiningOp();
-            source && !isa<ParameterOp>(source))
+            source && !isa<ParameterOp>(source) && !isPartOfKernel(value, &op))
           returned.insert(source);
   for (Operation &op : block.without_terminator()) {
     if ((isLeaf(&op) || isView(&op)) && !returned.contains(&op))
@@ -272,16 +280,17 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
     if (!mustGrow && (missing.empty() || newlyStored < saved))
       break;
   }
-  llvm::SmallSetVector<Value, 4> sources;
+  // Of a source no more than its views show.
+  llvm::SmallMapVector<Value, int64_t, 4> sources;
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
       if (Value source = getViewSource(operand); !source.getDefiningOp() ||
                                                  isa<ParameterOp>(source.getDefiningOp()) ||
                                                  frontier.contains(source.getDefiningOp()))
-        sources.insert(source);
+        sources[source] += bytesOf(operand);
   read = 0;
-  for (Value source : sources)
-    read += bytesOf(source);
+  for (auto [source, shown] : sources)
+    read += std::min(bytesOf(source), shown);
   return read <= saved * maxReadFactor;
 }
 

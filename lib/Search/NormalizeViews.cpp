@@ -6,12 +6,16 @@
 #include "FuseUnpacking.h"
 #include "PrepareOps.h"
 
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Search/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <map>
 
 namespace zyx::search {
 #define GEN_PASS_DEF_NORMALIZEVIEWSPASS
@@ -21,7 +25,7 @@ namespace zyx::search {
 using namespace mlir;
 using namespace zyx::graph::ir;
 
-/// A reshape is pushed through at most this many element-wise ops, which are cloned on the way, and
+/// A reshape is pushed through at most this many element-wise ops, which are cloned on the way, each once, and
 /// through this many views between two of them.
 static constexpr int maxPushedOps = 8, maxPushedViews = 32;
 
@@ -55,7 +59,7 @@ static Value makeSplat(OpBuilder &builder, ConstantOp splat, ArrayRef<int64_t> s
 //===----------------------------------------------------------------------===//
 
 /// Whether a value is made of inputs and constants by few views and element-wise ops.
-static bool isMadeOfInputs(Value value, int &opsLeft) {
+static bool isMadeOfInputs(Value value, int &opsLeft, llvm::SmallPtrSetImpl<Operation *> &seen) {
   for (int views = 0; isView(value.getDefiningOp()); ++views) {
     if (views == maxPushedViews)
       return false;
@@ -69,10 +73,12 @@ static bool isMadeOfInputs(Value value, int &opsLeft) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<ParameterOp, ConstantOp>(op))
     return true;
-  if (!isElementwise(op) || --opsLeft < 0)
+  if (!isElementwise(op))
     return false;
-  return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isMadeOfInputs(operand, opsLeft); });
+  if (!seen.insert(op).second)
+    return true;
+  return --opsLeft >= 0 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isMadeOfInputs(operand, opsLeft, seen); });
 }
 
 /// Applies a view to another value of the same extents.
@@ -85,19 +91,31 @@ static Value applyView(OpBuilder &builder, Operation *view, Value value) {
   return clone->getResult(0);
 }
 
+namespace {
+
+/// What was pushed already, by the value and the views in front of it.
+using Pushed = std::map<std::pair<void *, std::vector<Operation *>>, Value>;
+
+} // namespace
+
 /// The value seen through the views, outermost first, with the views on its leaves.
-static Value push(OpBuilder &builder, Value value, SmallVector<Operation *> views) {
+static Value push(OpBuilder &builder, Value value, std::vector<Operation *> views, Pushed &pushed) {
   for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
     views.push_back(value.getDefiningOp());
+  const auto key = std::pair(value.getAsOpaquePointer(), views);
+  if (auto known = pushed.find(key); known != pushed.end())
+    return known->second;
+  Value result = value;
   if (Operation *op = value.getDefiningOp(); isElementwise(op)) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(push(builder, operand, views));
-    return cloneWithOperands(builder, op, operands);
+      operands.push_back(push(builder, operand, views, pushed));
+    result = cloneWithOperands(builder, op, operands);
+  } else {
+    for (Operation *view : llvm::reverse(views))
+      result = applyView(builder, view, result);
   }
-  for (Operation *view : llvm::reverse(views))
-    value = applyView(builder, view, value);
-  return value;
+  return pushed[key] = result;
 }
 
 bool zyx::search::isWidening(Operation *op) {
@@ -110,14 +128,16 @@ bool zyx::search::isWidening(Operation *op) {
 
 bool zyx::search::canPushReshape(ReshapeOp op) {
   int opsLeft = maxPushedOps;
-  return !isUnitReshape(op) && isMadeOfInputs(op, opsLeft) && opsLeft != maxPushedOps;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  return !isUnitReshape(op) && isMadeOfInputs(op, opsLeft, seen) && opsLeft != maxPushedOps;
 }
 
 static void pushReshape(ReshapeOp op) {
   if (!zyx::search::canPushReshape(op))
     return;
   OpBuilder builder(op);
-  op.replaceAllUsesWith(push(builder, op, {}));
+  Pushed pushed;
+  op.replaceAllUsesWith(push(builder, op, {}, pushed));
 }
 
 void zyx::search::pushReshapes(Block &block) {
@@ -256,7 +276,8 @@ static void sinkReshape(Operation *op) {
   for (Value operand : op->getOperands()) {
     ReshapeOp reshape = getComputedReshape(operand);
     int opsLeft = maxPushedOps;
-    bool fits = reshape ? typeOf(reshape.getX()).getShape() == shape : isMadeOfInputs(operand, opsLeft);
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    bool fits = reshape ? typeOf(reshape.getX()).getShape() == shape : isMadeOfInputs(operand, opsLeft, seen);
     if (!fits)
       return;
   }
@@ -452,7 +473,7 @@ static void mergeReduction(ReduceOp op) {
   Type element = typeOf(op.getX()).getElementType();
   bool rounds = (element.isF16() || element.isBF16()) &&
                 (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
-  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds)
+  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds || op->hasAttr(zyx::search::headsAttrName))
     return;
   SmallVector<int64_t> kept, dims(inner.getDims());
   for (int64_t dim = 0, rank = typeOf(inner.getX()).getRank(); dim < rank; ++dim)
@@ -491,7 +512,12 @@ static void foldView(Operation *view) {
 
 SmallVector<Block *> zyx::search::getBlocks(func::FuncOp entry) {
   SmallVector<Block *> blocks{&entry.getBody().front()};
-  entry.walk<WalkOrder::PreOrder>([&](LoopOp loop) { blocks.push_back(&loop.getBlock()); });
+  entry.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+    if (loop->hasAttr(oneKernelAttrName))
+      return WalkResult::skip();
+    blocks.push_back(&loop.getBlock());
+    return WalkResult::advance();
+  });
   return blocks;
 }
 
@@ -499,6 +525,32 @@ void zyx::search::eraseUnused(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<NodeOpInterface>(op) && op.use_empty())
       op.erase();
+}
+
+/// Whether a value is computed element by element of exponentials.
+static bool isMadeOfExponentials(Value value, int &opsLeft) {
+  value = getViewSource(value);
+  Operation *op = value.getDefiningOp();
+  if (!op || !isElementwise(op) || --opsLeft < 0)
+    return false;
+  auto unary = dyn_cast<UnaryOp>(op);
+  return (unary && unary.getKind() == UnaryKind::Exp) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeOfExponentials(operand, opsLeft); });
+}
+
+void zyx::search::keepSumsOfHeads(Block &block) {
+  for (auto reduce : block.getOps<ReduceOp>()) {
+    reduce->removeAttr(headsAttrName);
+    auto inner = reduce.getX().getDefiningOp<ReduceOp>();
+    auto product = inner && inner.getDims().size() == 1 ? matchContraction(inner) : std::nullopt;
+    int opsLeft = 32;
+    const bool isNarrow = product && llvm::any_of(product->product->getOperands(), [](Value factor) {
+      auto wide = getViewSource(factor).getDefiningOp<CastOp>();
+      return isWidening(wide) && typeOf(wide.getX()).getElementTypeBitWidth() == 16;
+    });
+    if (isNarrow && llvm::any_of(product->product->getOperands(), [&](Value factor) { return isMadeOfExponentials(factor, opsLeft); }))
+      reduce->setAttr(headsAttrName, UnitAttr::get(reduce.getContext()));
+  }
 }
 
 void zyx::search::mergeReductions(Block &block) {

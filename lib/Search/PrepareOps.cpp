@@ -5,11 +5,13 @@
 #include "PrepareOps.h"
 
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
+#include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -53,8 +55,33 @@ namespace {
 /// Numbers of 64 bits that are known to fit 32, made again with those.
 class IndexNarrower {
 public:
-  explicit IndexNarrower(BinaryOp comparison)
-      : builder(comparison), i32(builder.getI32Type()), comparison(comparison) {}
+  explicit IndexNarrower(Operation *op)
+      : builder(op), i32(builder.getI32Type()), comparison(dyn_cast<BinaryOp>(op)) {}
+
+  /// Casts narrow numbers to floats, of 16 bits and less by way of f32 where that has all of them: numbers of 32 bits
+  /// have instructions for that, which round once.
+  void runCast(CastOp op) {
+    constexpr int64_t mostExact = int64_t(1) << 24;
+    auto range = rangeOf(op.getX(), maxDepth);
+    auto to = dyn_cast<FloatType>(cast<RankedTensorType>(op.getResult().getType()).getElementType());
+    if (!range || !to)
+      return;
+    const bool isSmall = to.getWidth() < 32, isWide = cast<RankedTensorType>(op.getX().getType()).getElementTypeBitWidth() > 32;
+    if ((!isSmall && !isWide) || (isSmall && (range->low < -mostExact || range->high > mostExact)))
+      return;
+    // Numbers that differ along two dimensions are made of those that differ along one, which are cast rather: fewer of them.
+    if (isExact(op.getX(), maxDepth) && isa_and_nonnull<BinaryOp, UnaryOp>(zyx::graph::ir::getViewSource(op.getX()).getDefiningOp())) {
+      Value real = toFloat(op.getX());
+      if (to != builder.getF32Type())
+        real = CastOp::create(builder, op.getLoc(), cast<RankedTensorType>(op.getResult().getType()), real);
+      op.getResult().replaceAllUsesWith(real);
+      return;
+    }
+    Value x = isWide ? narrow(op.getX()) : op.getX();
+    if (isSmall)
+      x = CastOp::create(builder, op.getLoc(), cast<RankedTensorType>(x.getType()).clone(builder.getF32Type()), x);
+    op.getXMutable().assign(x);
+  }
 
   /// Compares narrow numbers where both factors have some, or equals only those.
   void run() {
@@ -80,13 +107,15 @@ private:
   }
   std::optional<Range> rangeOf(Value value, int depth);
   Value narrow(Value value);
+  bool isExact(Value value, int depth);
+  Value toFloat(Value value);
   bool narrowsOutside(Value value, Range others);
   Value narrowOutside(Value value, Range others);
 
   OpBuilder builder;
   Type i32;
   BinaryOp comparison;
-  DenseMap<Value, Value> made;
+  DenseMap<Value, Value> made, floats;
 };
 
 } // namespace
@@ -106,6 +135,14 @@ std::optional<IndexNarrower::Range> IndexNarrower::rangeOf(Value value, int dept
   }
   if (isIndexMap(op))
     return rangeOf(op->getOperand(0), depth - 1);
+  if (auto unary = dyn_cast<UnaryOp>(op)) {
+    std::optional<Range> x = rangeOf(unary.getX(), depth - 1);
+    if (!x || (unary.getKind() != UnaryKind::Neg && unary.getKind() != UnaryKind::Abs))
+      return std::nullopt;
+    if (unary.getKind() == UnaryKind::Neg)
+      return ifNarrow(-x->high, -x->low);
+    return ifNarrow(std::max<int64_t>({x->low, -x->high, 0}), std::max(-x->low, x->high));
+  }
   auto binary = dyn_cast<BinaryOp>(op);
   std::optional<Range> a = binary ? rangeOf(binary.getA(), depth - 1) : std::nullopt;
   std::optional<Range> b = a ? rangeOf(binary.getB(), depth - 1) : std::nullopt;
@@ -120,6 +157,10 @@ std::optional<IndexNarrower::Range> IndexNarrower::rangeOf(Value value, int dept
     auto [low, high] = std::minmax({a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high});
     return ifNarrow(low, high);
   }
+  case BinaryKind::Max:
+    return ifNarrow(std::max(a->low, b->low), std::max(a->high, b->high));
+  case BinaryKind::Min:
+    return ifNarrow(std::min(a->low, b->low), std::min(a->high, b->high));
   default:
     return std::nullopt;
   }
@@ -142,6 +183,46 @@ Value IndexNarrower::narrow(Value value) {
   Value copy = builder.clone(*op, mapping)->getResult(0);
   copy.setType(type);
   return made[value] = copy;
+}
+
+/// Whether f32 has all numbers on the way to a value, which are the same there as integers; no zero becomes negative.
+bool IndexNarrower::isExact(Value value, int depth) {
+  constexpr int64_t mostExact = int64_t(1) << 24;
+  auto range = rangeOf(value, depth);
+  Operation *op = value.getDefiningOp();
+  if (!range || range->low < -mostExact || range->high > mostExact || !op)
+    return false;
+  if (isa<IotaOp, ConstantOp>(op))
+    return true;
+  if (auto binary = dyn_cast<BinaryOp>(op); binary && binary.getKind() == BinaryKind::Mul)
+    if (rangeOf(binary.getA(), depth - 1)->low < 0 || rangeOf(binary.getB(), depth - 1)->low < 0)
+      return false;
+  if (auto unary = dyn_cast<UnaryOp>(op); unary && unary.getKind() != UnaryKind::Abs)
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return isExact(operand, depth - 1); });
+}
+
+Value IndexNarrower::toFloat(Value value) {
+  if (Value known = floats.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  auto type = cast<RankedTensorType>(value.getType());
+  const RankedTensorType real = type.clone(builder.getF32Type());
+  Value result;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    const int64_t number = constant.getValue().getSplatValue<APInt>().getSExtValue();
+    result = ConstantOp::create(builder, op->getLoc(), real,
+                                DenseElementsAttr::get(real, static_cast<float>(number)));
+  } else if (isa<IotaOp>(op)) {
+    result = CastOp::create(builder, op->getLoc(), real, type.getElementType() == i32 ? value : narrow(value));
+  } else {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, toFloat(operand));
+    result = builder.clone(*op, mapping)->getResult(0);
+    result.setType(real);
+  }
+  return floats[value] = result;
 }
 
 /// Whether any number that is repeated along what it is compared with may become a narrow one, once for each of its own:
@@ -179,6 +260,11 @@ void zyx::search::narrowIndices(Block &block) {
     if (cast<RankedTensorType>(op.getA().getType()).getElementType().isSignlessInteger(64) &&
         cast<RankedTensorType>(op.getResult().getType()).getElementType().isInteger(1))
       IndexNarrower(op).run();
+  for (auto op : llvm::make_early_inc_range(block.getOps<CastOp>())) {
+    auto from = dyn_cast<IntegerType>(cast<RankedTensorType>(op.getX().getType()).getElementType());
+    if (from && from.isSignless() && (from.getWidth() == 64 || from.getWidth() == 32))
+      IndexNarrower(op).runCast(op);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -299,6 +385,55 @@ static ReduceOp widen(ReduceOp op) {
   return sum;
 }
 
+/// The last dimension that has neighbours, and how many elements there are.
+static std::optional<std::pair<int64_t, int64_t>> findLast(ArrayRef<int64_t> shape) {
+  const auto last = llvm::find_if(llvm::reverse(shape), [](int64_t extent) { return extent != 1; });
+  if (last == shape.rend())
+    return std::nullopt;
+  return std::pair(shape.rend() - last - 1, ShapedType::getNumElements(shape));
+}
+
+/// Whether a contraction's result is read in this order alone, through permutes and element by element.
+static bool isPermutedContraction(PermuteOp permute) {
+  Value value = permute.getX();
+  for (int depth = 0; depth < 4 && value.hasOneUse(); ++depth) {
+    Operation *op = value.getDefiningOp();
+    if (auto sum = dyn_cast_or_null<ReduceOp>(op))
+      return matchContraction(sum).has_value();
+    if (!isa_and_nonnull<PermuteOp, UnaryOp, BinaryOp, CastOp>(op))
+      return false;
+    // Of two operands the other one is repeated, or a number.
+    Value next = op->getOperand(0);
+    if (isa<BinaryOp>(op) && !next.getDefiningOp<ReduceOp>() && !isa_and_nonnull<PermuteOp, UnaryOp, CastOp>(next.getDefiningOp()))
+      next = op->getOperand(1);
+    value = next;
+  }
+  return false;
+}
+
+/// On an op: the dimension of its result that lies last in memory.
+static constexpr llvm::StringLiteral lastDimAttrName = "zyx.last";
+
+void zyx::search::noteLastDims(Block &block) {
+  llvm::MapVector<std::pair<Operation *, int64_t>, unsigned> wishes;
+  for (auto reduce : block.getOps<ReduceOp>())
+    for (const FactorRead &read : findFactorReads(reduce))
+      if (Operation *source = read.source.getDefiningOp(); source && source->getBlock() == &block && read.isNarrow)
+        if (std::optional<int64_t> last = findLastDim(read))
+          ++wishes[{source, *last}];
+  llvm::DenseMap<Operation *, unsigned> most;
+  for (auto &[wish, count] : wishes)
+    if (count > most[wish.first]) {
+      most[wish.first] = count;
+      wish.first->setAttr(lastDimAttrName, Builder(wish.first->getContext()).getI64IntegerAttr(wish.second));
+    }
+}
+
+void zyx::search::forgetLastDims(Block &block) {
+  for (Operation &op : block)
+    op.removeAttr(lastDimAttrName);
+}
+
 /// The dimension along which neighbours lie side by side in memory, of what most of a value is read from, and how many
 /// elements that has. None where the nearest ops do not tell.
 static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, int depth = 16) {
@@ -315,11 +450,13 @@ static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, in
     return best;
   }
   if (!isView(op)) {
-    const auto last = llvm::find_if(llvm::reverse(shape), [](int64_t extent) { return extent != 1; });
-    if (last == shape.rend())
-      return std::nullopt;
-    return std::pair(shape.rend() - last - 1, ShapedType::getNumElements(shape));
+    if (auto noted = op ? op->getAttrOfType<IntegerAttr>(lastDimAttrName) : IntegerAttr())
+      return std::pair(noted.getInt(), ShapedType::getNumElements(shape));
+    return findLast(shape);
   }
+  // Results of a contraction are written in the order in which they are read next.
+  if (auto permute = dyn_cast<PermuteOp>(op); permute && isPermutedContraction(permute))
+    return findLast(shape);
   Found source = findContiguous(op->getOperand(0), depth - 1);
   if (!source)
     return std::nullopt;
@@ -381,7 +518,10 @@ static bool isLong(ReduceOp op, int64_t threads) {
   constexpr int64_t mostResults = 8;
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
-  if (!hasManyElements(op) || matchContraction(op))
+  // Columns that a few multiprocessors have take longer than launches, though there are fewer elements.
+  constexpr int64_t fewestOfColumns = int64_t(1) << 17, fewStrips = 4;
+  const bool isOfFew = threads != 0 && elements >= fewestOfColumns && !isAlongRows(op) && stripsOf(op) <= fewStrips;
+  if (!(hasManyElements(op) || isOfFew) || matchContraction(op))
     return false;
   // Half of the threads are enough: a second kernel takes its time, too.
   return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
@@ -487,6 +627,99 @@ static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
   return best->first;
 }
 
+namespace {
+
+/// Makes two dimensions of one: parts, and what each has. Through gathers, too, whose result a kernel sees under no other
+/// extents: what they gather from gets the dimensions, or their indices.
+class DimSplitter {
+public:
+  DimSplitter(OpBuilder &builder, int64_t count) : builder(builder), count(count) {}
+
+  /// Whether a gather lies between the value and what is in memory, with nothing else on the way than `split` goes through.
+  bool meetsGather(Value value, int64_t dim, int depth = 16) {
+    Operation *op = value.getDefiningOp();
+    if (!op || depth == 0 || (!value.hasOneUse() && !isa<GatherOp>(op)))
+      return false;
+    if (isa<GatherOp>(op))
+      return true;
+    if (isElementwise(op))
+      return llvm::any_of(op->getOperands(), [&](Value operand) { return meetsGather(operand, dim, depth - 1); });
+    const std::optional<int64_t> inner = innerDim(op, dim);
+    return inner && meetsGather(op->getOperand(0), *inner, depth - 1);
+  }
+
+  Value split(Value value, int64_t dim) {
+    Operation *op = value.getDefiningOp();
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape = splitShape(type.getShape(), dim);
+    Location loc = value.getLoc();
+    if (auto constant = dyn_cast_or_null<ConstantOp>(op); constant && constant.getValue().isSplat()) {
+      auto made = type.clone(shape);
+      return ConstantOp::create(builder, loc, made, constant.getValue().resizeSplat(made));
+    }
+    if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
+      const auto at = static_cast<int64_t>(gather.getDim());
+      const int64_t rank = cast<RankedTensorType>(gather.getIndices().getType()).getRank();
+      if (dim >= at && dim < at + rank)
+        return GatherOp::create(builder, loc, type.clone(shape), gather.getX(), split(gather.getIndices(), dim - at), at);
+      Value x = split(gather.getX(), dim < at ? dim : dim - rank + 1);
+      return GatherOp::create(builder, loc, type.clone(shape), x, gather.getIndices(), dim < at ? at + 1 : at);
+    }
+    if (isElementwise(op) && value.hasOneUse()) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(split(operand, dim));
+      Operation *clone = builder.clone(*op);
+      clone->setOperands(operands);
+      clone->getResult(0).setType(type.clone(shape));
+      return clone->getResult(0);
+    }
+    if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
+      auto from = cast<RankedTensorType>(expand.getX().getType());
+      if (from.getDimSize(dim) != 1)
+        return ExpandOp::create(builder, loc, type.clone(shape), split(expand.getX(), dim));
+      SmallVector<int64_t> units(from.getShape());
+      units.insert(units.begin() + dim, 1);
+      Value source = ReshapeOp::create(builder, loc, from.clone(units), expand.getX());
+      return ExpandOp::create(builder, loc, type.clone(shape), source);
+    }
+    if (const std::optional<int64_t> inner = op ? innerDim(op, dim) : std::nullopt) {
+      Value source = split(op->getOperand(0), *inner);
+      auto permute = dyn_cast<PermuteOp>(op);
+      if (!permute)
+        return ReshapeOp::create(builder, loc, type.clone(shape), source);
+      SmallVector<int64_t> order;
+      for (int64_t from : permute.getOrder()) {
+        order.push_back(from > *inner ? from + 1 : from);
+        if (from == *inner)
+          order.push_back(from + 1);
+      }
+      return PermuteOp::create(builder, loc, type.clone(shape), source, order);
+    }
+    return ReshapeOp::create(builder, loc, type.clone(shape), value);
+  }
+
+private:
+  SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, int64_t dim) const {
+    SmallVector<int64_t> result(shape);
+    result.insert(result.begin() + dim, count);
+    result[dim + 1] /= count;
+    return result;
+  }
+  /// The dimension of its operand that one of a permute or a unit reshape is; an expand's own, where that is not repeated.
+  static std::optional<int64_t> innerDim(Operation *op, int64_t dim) {
+    if (!isa<PermuteOp, ReshapeOp, ExpandOp>(op))
+      return std::nullopt;
+    const auto dims = getOperandDims(op);
+    return dims ? (*dims)[dim] : std::nullopt;
+  }
+
+  OpBuilder &builder;
+  const int64_t count;
+};
+
+} // namespace
+
 /// Gives a reduction parts as dimensions of their own, and notes which these are.
 static void partForCard(ReduceOp op, int64_t threads) {
   const std::optional<Parts> parts = chooseParts(op, threads);
@@ -505,7 +738,10 @@ static void partForCard(ReduceOp op, int64_t threads) {
     whole.push_back(parts->cut);
     llvm::sort(dims);
     llvm::sort(whole);
-    Value parted = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX());
+    DimSplitter splitter(builder, parts->count);
+    Value parted = splitter.meetsGather(op.getX(), parts->cut)
+                       ? splitter.split(op.getX(), parts->cut)
+                       : ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX()).getResult();
     auto made = ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims);
     op.replaceAllUsesWith(made.getResult());
     op.erase();

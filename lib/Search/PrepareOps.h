@@ -14,6 +14,16 @@ namespace zyx::search {
 /// reads which is a kernel of its own.
 void storeIotas(mlir::Block &block);
 
+/// Makes scatters of selects that exchange rows at a position in what may be given up: an argument, or what a loop
+/// carries, which nobody else reads.
+void formUpdates(mlir::Block &block);
+
+/// Folds what is added to integers and is 0, and what they are multiplied with and is 1; makes iotas of another type of
+/// those that are cast. Then gives each of those who read numbers that are counted along one dimension numbers of their own:
+/// rows and keys of an attention may be counted by one iota, and be different axes.
+void foldPlaces(mlir::Block &block);
+void separatePlaces(mlir::Block &block);
+
 /// Compares indices that are counted by iotas in 32 bits where they fit: in a kernel of f32 those have vectors
 /// of as many elements as the rest, and 64 bits have half of them. Other numbers that may equal such ones are narrowed
 /// where each is repeated along them, as the target of a cross-entropy is.
@@ -24,6 +34,11 @@ void expandRandomBits(mlir::Block &block);
 
 /// On a reduction: those of its dimensions that are parts, of which each is combined before they are (an array of numbers).
 inline constexpr llvm::StringLiteral partsAttrName = "zyx.parts";
+
+/// Notes, on what contractions of 16-bit factors are made of in the end, which dimension is going to lie last in memory
+/// (-zyx-cost-lay-out-results), where that is not its own last one.
+void noteLastDims(mlir::Block &block);
+void forgetLastDims(mlir::Block &block);
 
 /// Splits long reductions to few results in two, of which the first has results for many programs: a
 /// kernel of one program has one core. Sums of f16 and bf16 are cast in the end, not between the two. The first function gives operands a dimension of parts where they have none, in front of the

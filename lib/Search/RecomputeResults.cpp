@@ -36,11 +36,19 @@ struct Recipe {
   llvm::SetVector<Value> leaves;
 };
 
+/// What may be in memory beside arguments and results: what is small beside the result, or what it is when it is not widened.
+enum class Stored { Nothing, Small, Narrow };
+
 class RecipeFinder {
 public:
-  RecipeFinder(Value wanted, bool takesSmall) : wanted(wanted), takesSmall(takesSmall) {}
+  RecipeFinder(Value wanted, Stored stored) : wanted(wanted), stored(stored) {}
 
   std::optional<Recipe> find() {
+    Operation *op = wanted.getDefiningOp();
+    if (stored == Stored::Narrow && !zyx::search::isWidening(op))
+      return std::nullopt;
+    if (stored == Stored::Narrow)
+      return widened(op);
     if (!collect(wanted))
       return std::nullopt;
     return std::move(recipe);
@@ -69,15 +77,21 @@ private:
     recipe.ops.insert(op);
     return recipe.ops.size() <= mostOps;
   }
+  static Recipe widened(Operation *op) {
+    Recipe only;
+    only.ops.insert(op);
+    only.leaves.insert(op->getOperand(0));
+    return only;
+  }
   bool isSmall(Value value) {
-    return takesSmall && typeOf(value).getNumElements() * small <= typeOf(wanted).getNumElements();
+    return stored == Stored::Small && typeOf(value).getNumElements() * small <= typeOf(wanted).getNumElements();
   }
   static bool isYielded(Value value) {
     return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<YieldOp>(user); });
   }
 
   Value wanted;
-  const bool takesSmall;
+  const Stored stored;
   Recipe recipe;
 };
 
@@ -92,15 +106,10 @@ public:
     if (!findReaders(result))
       return false;
     // What an outer product is made of is small, but has no rows in common: then the readers compute that, too.
-    if (!(findRecipe(/*takesSmall=*/true) && staysKernel()) && !(findRecipe(/*takesSmall=*/false) && staysKernel()))
-      return false;
-    if (saved() <= 0 || !tryReaders()) {
-      for (GroupOp trial : trials)
-        trial.erase();
-      return false;
-    }
-    apply();
-    return true;
+    if ((findRecipe(Stored::Small) && staysKernel()) || (findRecipe(Stored::Nothing) && staysKernel()))
+      if (tryRecipe())
+        return true;
+    return findRecipe(Stored::Narrow) && staysKernel() && tryRecipe();
   }
 
   /// The group that took the place of the first one.
@@ -109,8 +118,20 @@ public:
 private:
   Value yielded(unsigned i) { return group.getBlock().getTerminator()->getOperand(i); }
 
-  bool findRecipe(bool takesSmall) {
-    std::optional<Recipe> found = RecipeFinder(yielded(number), takesSmall).find();
+  bool tryRecipe() {
+    if (saved() > 0 && tryReaders()) {
+      apply();
+      return true;
+    }
+    for (GroupOp trial : trials)
+      trial.erase();
+    trials.clear();
+    pending.clear();
+    return false;
+  }
+
+  bool findRecipe(Stored stored) {
+    std::optional<Recipe> found = RecipeFinder(yielded(number), stored).find();
     if (!found || found->leaves.empty())
       return false;
     recipe = std::move(*found);

@@ -362,7 +362,7 @@ Value SumCloner::cloneBehind(Value value, double &factor) {
   auto cloneOver = [&](Value operand) {
     IRMapping mapping;
     for (Value other : op->getOperands())
-      mapping.map(other, other == operand ? cloneBehind(other, factor) : cloneLeaf(other, copies));
+      mapping.map(other, other == operand ? cloneBehind(other, factor) : cloneScores(other));
     return builder.clone(*op, mapping)->getResult(0);
   };
   auto scale = dyn_cast<BinaryOp>(op);
@@ -385,7 +385,8 @@ Value SumCloner::cloneBehind(Value value, double &factor) {
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
       double own = 1;
-      Value inside = readers.behind.contains(operand) ? cloneBehind(operand, own) : cloneLeaf(operand, copies);
+      // What the scores were made of, as the slope of a soft cap, is made again with them.
+      Value inside = readers.behind.contains(operand) ? cloneBehind(operand, own) : cloneScores(operand);
       mapping.map(operand, multiply(inside, own));
     }
     copy = builder.clone(*op, mapping)->getResult(0);

@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Search/Passes.h"
@@ -22,6 +23,11 @@ struct VerifyGroups : zyx::search::impl::VerifyGroupsPassBase<VerifyGroups> {
       // A reshape of what a kernel or a loop has stored shows the same bytes.
       auto reshape = dyn_cast<ReshapeOp>(op);
       if (reshape && isa_and_nonnull<GroupOp, LoopOp, ReshapeOp>(reshape.getX().getDefiningOp()))
+        return WalkResult::advance();
+      // So are loops that are one kernel, and the constants that they begin with.
+      if (op->hasAttr(oneKernelAttrName))
+        return WalkResult::skip();
+      if (isa<ConstantOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasAttr(oneKernelAttrName); }))
         return WalkResult::advance();
       if (isa<NodeOpInterface>(op) && !isa<ParameterOp>(op)) {
         op->emitError("computes outside of a group");

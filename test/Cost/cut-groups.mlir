@@ -115,6 +115,33 @@ func.func @again(%x: tensor<8x262144xf32> {graph.name = "x"}, %p: tensor<8x65536
   return %y : tensor<8x262144xf32>
 }
 
+// A chain of values as small is computed in one kernel, and the last of them is stored.
+// CPU-LABEL: func.func @small
+// CPU: graph.group({{.*}}) -> tensor<8xf32>
+// CPU: graph.group({{.*}}) -> tensor<8x262144xf32>
+// CPU-NOT: graph.group
+// CPU: return
+func.func @small(%x: tensor<8x262144xf32> {graph.name = "x"}, %p: tensor<8x65536xf32> {graph.name = "p"}) -> (tensor<8x262144xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<8x262144xf32>, %b = %p : tensor<8x65536xf32>) -> tensor<8x262144xf32> {
+    %e0 = graph.reduce add %b dims = [1] : tensor<8x65536xf32> -> tensor<8xf32>
+    %e1 = graph.unary exp %e0 : tensor<8xf32>
+    %e2 = graph.unary tanh %e1 : tensor<8xf32>
+    %e3 = graph.unary exp %e2 : tensor<8xf32>
+    %e4 = graph.unary tanh %e3 : tensor<8xf32>
+    %e5 = graph.unary exp %e4 : tensor<8xf32>
+    %e6 = graph.unary tanh %e5 : tensor<8xf32>
+    %e7 = graph.unary exp %e6 : tensor<8xf32>
+    %e8 = graph.unary tanh %e7 : tensor<8xf32>
+    %e9 = graph.unary exp %e8 : tensor<8xf32>
+    %e10 = graph.unary tanh %e9 : tensor<8xf32>
+    %1 = graph.reshape %e10 : tensor<8xf32> -> tensor<8x1xf32>
+    %2 = graph.expand %1 : tensor<8x1xf32> -> tensor<8x262144xf32>
+    %3 = graph.binary mul %a, %2 : tensor<8x262144xf32>
+    graph.yield %3 : tensor<8x262144xf32>
+  }
+  return %y : tensor<8x262144xf32>
+}
+
 // A softmax is near its least as one kernel, and is not even weighed against others.
 // WHY-NOT: Function=softmax
 // CHECK-LABEL: func.func @softmax

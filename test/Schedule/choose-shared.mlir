@@ -57,3 +57,55 @@ kernel.func @short(%x: !f, %w: !f, %y: !f) {
   kernel.store %d, %c[%c0, %c0] : tensor<4000x500xf32>, !kernel.view<4000x500xf32, global>
   kernel.return
 }
+
+// A product of a recurrent loop: 130 tiles for 132 multiprocessors. 328 of power-of-two sizes left some of these with three.
+// CHECK-LABEL: kernel.func @step
+// CHECK-SAME:  #kernel.grid_step<"m", 32>, #kernel.grid_step<"n", 40>
+kernel.func @step(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[64, 650] strides [650, 1]>]> : !f -> !kernel.view<64x650xf32, global>
+  %b = kernel.view %w map <[<[650, 2600] strides [1, 650]>]> : !f -> !kernel.view<650x2600xf32, global>
+  %c = kernel.view %y map <[<[64, 2600] strides [2600, 1]>]> : !f -> !kernel.view<64x2600xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<64x650xf32, global> -> tensor<64x650xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<650x2600xf32, global> -> tensor<650x2600xf32>
+  %z = arith.constant dense<0.0> : tensor<64x2600xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<64x650xf32>, tensor<650x2600xf32> -> tensor<64x2600xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<64x2600xf32>, !kernel.view<64x2600xf32, global>
+  kernel.return
+}
+
+// Eight large tiles of the ring took 33 us on an H200.
+// CHECK-LABEL: kernel.func @narrow
+// CHECK-NOT:   tensor_step
+// CHECK-SAME:  threads =
+kernel.func @narrow(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[35, 512] strides [512, 1]>]> : !f -> !kernel.view<35x512xf32, global>
+  %b = kernel.view %w map <[<[512, 1024] strides [1, 512]>]> : !f -> !kernel.view<512x1024xf32, global>
+  %c = kernel.view %y map <[<[35, 1024] strides [1024, 1]>]> : !f -> !kernel.view<35x1024xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<35x512xf32, global> -> tensor<35x512xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<512x1024xf32, global> -> tensor<512x1024xf32>
+  %z = arith.constant dense<0.0> : tensor<35x1024xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<35x512xf32>, tensor<512x1024xf32> -> tensor<35x1024xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<35x1024xf32>, !kernel.view<35x1024xf32, global>
+  kernel.return
+}
+// Factors of 16 bits are multiplied by warps, on Hopper and on Ampere. What computes one of them keeps it from the ring.
+// CHECK-LABEL: kernel.func @halves
+// CHECK-SAME:  #kernel.block_step<<{{[0-9]+}} x {{[0-9]+}}, rows {{[0-9]+}}, depth {{[0-9]+}}, pack lhs rhs, narrow>>]>, threads =
+// OLD-LABEL:   kernel.func @halves
+// OLD-SAME:    pack lhs rhs, narrow>>]>, threads =
+kernel.func @halves(%x: !h, %w: !h, %y: !h) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[4096, 640] strides [640, 1]>]> : !h -> !kernel.view<4096x640xf16, global>
+  %b = kernel.view %w map <[<[640, 2560] strides [2560, 1]>]> : !h -> !kernel.view<640x2560xf16, global>
+  %c = kernel.view %y map <[<[4096, 2560] strides [2560, 1]>]> : !h -> !kernel.view<4096x2560xf16, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<4096x640xf16, global> -> tensor<4096x640xf16>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<640x2560xf16, global> -> tensor<640x2560xf16>
+  %nt = arith.mulf %at, %at : tensor<4096x640xf16>
+  %z = arith.constant dense<0.0> : tensor<4096x2560xf32>
+  %d = kernel.dot %nt, %bt, %z : tensor<4096x640xf16>, tensor<640x2560xf16> -> tensor<4096x2560xf32>
+  %r = arith.truncf %d : tensor<4096x2560xf32> to tensor<4096x2560xf16>
+  kernel.store %r, %c[%c0, %c0] : tensor<4096x2560xf16>, !kernel.view<4096x2560xf16, global>
+  kernel.return
+}

@@ -237,3 +237,48 @@ kernel.func @scaled_rows(%x: !half, %w: !i8buf, %s: !half, %z: !half, %y: !f32bu
   kernel.store %16, %17[%c0] : tensor<4096xf32>, !kernel.view<4096xf32, global>
   kernel.return
 }
+
+// Channels come last in memory, though not among the axes: neighbouring threads have neighbouring channels.
+// CHECK-LABEL: kernel.func @channels_last
+// CHECK-SAME: #kernel.grid_step<"c", 8>]>}
+!bf16buf = !kernel.buffer<bf16, global>
+kernel.func @channels_last(%x: !bf16buf, %y: !bf16buf) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[32, 512, 784] strides [401408, 1, 512]>]> : !bf16buf -> !kernel.view<32x512x784xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["b", "c", "p"] : !kernel.view<32x512x784xbf16, global> -> tensor<32x512x784xbf16>
+  %2 = arith.addf %1, %1 : tensor<32x512x784xbf16>
+  %3 = kernel.view %y map <[<[32, 512, 784] strides [401408, 1, 512]>]> : !bf16buf -> !kernel.view<32x512x784xbf16, global>
+  kernel.store %2, %3[%c0, %c0, %c0] : tensor<32x512x784xbf16>, !kernel.view<32x512x784xbf16, global>
+  kernel.return
+}
+
+// A row that no vector divides is not kept: elements that are read one by one by a cluster took longer than to read them twice.
+// CHECK-LABEL: kernel.func @odd
+// CHECK-NOT: cluster
+// CHECK-SAME: threads = 256
+kernel.func @odd(%x: !b, %y: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[512, 51865] strides [51865, 1]>]> : !b -> !kernel.view<512x51865xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["i", "k"] : !kernel.view<512x51865xbf16, global> -> tensor<512x51865xbf16>
+  %2 = arith.extf %1 : tensor<512x51865xbf16> to tensor<512x51865xf32>
+  %3 = kernel.reduce add %2 dims [1] : tensor<512x51865xf32> -> tensor<512xf32>
+  %4 = kernel.broadcast %3 dims [0] : tensor<512xf32> -> tensor<512x51865xf32>
+  %5 = arith.divf %2, %4 : tensor<512x51865xf32>
+  %6 = arith.truncf %5 : tensor<512x51865xf32> to tensor<512x51865xbf16>
+  %7 = kernel.view %y map <[<[512, 51865] strides [51865, 1]>]> : !b -> !kernel.view<512x51865xbf16, global>
+  kernel.store %6, %7[%c0, %c0] : tensor<512x51865xbf16>, !kernel.view<512x51865xbf16, global>
+  kernel.return
+}
+// Images whose channels come last are copied with their padding, and with rows of pixels: neighbouring threads read neighbouring
+// channels, and each writes a vector of a row.
+// CHECK-LABEL: kernel.func @channels_first
+// CHECK-SAME:  #kernel.grid_step<"n", 1>, #kernel.grid_step<"h", 1>, #kernel.grid_step<"w", 8>, #kernel.grid_step<"g", 1>, #kernel.grid_step<"c", 1>
+kernel.func @channels_first(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[8, 32, 6, 30, 32] strides [150528, 6, 1, 5376, 192] offset -5568 valid [0 : 8, 0 : 32, 0 : 6, 1 : 29, 1 : 29]>]>
+    : !kernel.buffer<f16, global> -> !kernel.view<8x32x6x30x32xf16, global>
+  %w = kernel.view %y map <[<[8, 32, 6, 30, 32] strides [184320, 5760, 960, 32, 1]>]> : !kernel.buffer<f16, global> -> !kernel.view<8x32x6x30x32xf16, global>
+  %t = kernel.load %v[%c0, %c0, %c0, %c0, %c0] axes ["n", "g", "c", "h", "w"] : !kernel.view<8x32x6x30x32xf16, global> -> tensor<8x32x6x30x32xf16>
+  kernel.store %t, %w[%c0, %c0, %c0, %c0, %c0] : tensor<8x32x6x30x32xf16>, !kernel.view<8x32x6x30x32xf16, global>
+  kernel.return
+}

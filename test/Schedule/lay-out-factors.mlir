@@ -28,10 +28,13 @@ plan.func @main(%x: !plan.buffer<bf16[16x28x28x64]> {plan.input = "x"}, %w: !pla
                 %odd: !plan.buffer<bf16[8000x153]> {plan.input = "odd"}, %even: !plan.buffer<bf16[153x64]> {plan.input = "even"},
                 %y: !plan.buffer<bf16[16x64x28x28]> {plan.input = "y"},
                 %o: !plan.buffer<f32[12544x64]> {plan.output = "o"}, %p: !plan.buffer<f32[8000x64]> {plan.output = "p"},
-                %q: !plan.buffer<f32[16x64x784]> {plan.output = "q"}) {
+                %q: !plan.buffer<f32[16x64x784]> {plan.output = "q"}, %r: !plan.buffer<f32[12544x64]> {plan.output = "r"},
+                %t: !plan.buffer<f32[64x576]> {plan.output = "t"}) {
   %0 = plan.launch @filters ins(%x, %w : !plan.buffer<bf16[16x28x28x64]>, !plan.buffer<bf16[64x64x3x3]>) outs(%o : !plan.buffer<f32[12544x64]>)
   %1 = plan.launch @rows ins(%odd, %even : !plan.buffer<bf16[8000x153]>, !plan.buffer<bf16[153x64]>) outs(%p : !plan.buffer<f32[8000x64]>)
   %2 = plan.launch @first ins(%w, %y : !plan.buffer<bf16[64x64x3x3]>, !plan.buffer<bf16[16x64x28x28]>) outs(%q : !plan.buffer<f32[16x64x784]>)
+  %3 = plan.launch @ordered ins(%x, %w : !plan.buffer<bf16[16x28x28x64]>, !plan.buffer<bf16[64x64x3x3]>) outs(%r : !plan.buffer<f32[12544x64]>)
+  %4 = plan.launch @gradient ins(%x, %y : !plan.buffer<bf16[16x28x28x64]>, !plan.buffer<bf16[16x64x28x28]>) outs(%t : !plan.buffer<f32[64x576]>)
   plan.return
 }
 
@@ -110,5 +113,46 @@ kernel.func @few(%a: !b, %b: !b, %c: !f) {
   %4 = kernel.dot %1, %3, %z : tensor<64x36xbf16>, tensor<36x64xbf16> -> tensor<64x64xf32>
   %6 = kernel.view %c map <[<[64, 64] strides [64, 1]>]> : !f -> !kernel.view<64x64xf32, global>
   kernel.store %4, %6[%c0, %c0] : tensor<64x64xf32>, !kernel.view<64x64xf32, global>
+  kernel.return
+}
+
+// Channels are last in the images and in the filters, but the graph has them first: only the order in which they are contracted
+// is in the way, and nothing is copied.
+// WHY: ordered{{.*}}contracted in another order for tensor cores
+// CHECK-LABEL: kernel.func @ordered(
+// CHECK: kernel.view %arg0 map <[{{.*}} <[16, 64, 30, 30] strides [50176, 1, 1792, 64] offset -1856 valid
+// CHECK: kernel.view %arg1 map <[<[576, 64] strides [1, 576]>]>
+// CHECK-NOT: kernel.func @ordered_
+// STEP-LABEL: kernel.func @ordered(
+// STEP-SAME: tensor_step
+kernel.func @ordered(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[12544, 576] strides [576, 1]>, <[16, 28, 28, 64, 3, 3] strides [57600, 30, 1, 900, 30, 1]>, <[16, 64, 30, 30] strides [50176, 1, 1792, 64] offset -1856 valid [0 : 16, 0 : 64, 1 : 29, 1 : 29]>]> : !b -> !kernel.view<12544x576xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<12544x576xbf16, global> -> tensor<12544x576xbf16>
+  %2 = kernel.view %b map <[<[576, 64] strides [64, 1]>, <[64, 3, 3, 64] strides [1, 192, 64, 576]>]> : !b -> !kernel.view<576x64xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<576x64xbf16, global> -> tensor<576x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<12544x64xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<12544x576xbf16>, tensor<576x64xbf16> -> tensor<12544x64xf32>
+  %6 = kernel.view %c map <[<[12544, 64] strides [64, 1]>]> : !f -> !kernel.view<12544x64xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<12544x64xf32>, !kernel.view<12544x64xf32, global>
+  kernel.return
+}
+
+// Windows that are summed up along positions are copied with their channels side by side, as they are read.
+// WHY: gradient{{.*}}the right factor
+// CHECK-LABEL: kernel.func @gradient(
+// CHECK: kernel.view %arg1 map <[<[12544, 576] strides [576, 1]>]>
+// STEP-LABEL: kernel.func @gradient(
+// STEP-SAME: tensor_step
+kernel.func @gradient(%a: !b, %b: !b, %c: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 12544] strides [1, 64]>]> : !b -> !kernel.view<64x12544xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<64x12544xbf16, global> -> tensor<64x12544xbf16>
+  %2 = kernel.view %b map <[<[12544, 576] strides [576, 1]>, <[16, 28, 28, 3, 3, 64] strides [57600, 1920, 64, 1920, 64, 1]>, <[16, 30, 30, 64] strides [50176, 1792, 64, 1] offset -1856 valid [0 : 16, 1 : 29, 1 : 29, 0 : 64]>]> : !b -> !kernel.view<12544x576xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<12544x576xbf16, global> -> tensor<12544x576xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x576xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x12544xbf16>, tensor<12544x576xbf16> -> tensor<64x576xf32>
+  %6 = kernel.view %c map <[<[64, 576] strides [576, 1]>]> : !f -> !kernel.view<64x576xf32, global>
+  kernel.store %4, %6[%c0, %c0] : tensor<64x576xf32>, !kernel.view<64x576xf32, global>
   kernel.return
 }

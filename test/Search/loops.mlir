@@ -52,7 +52,8 @@ func.func @around(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %e = graph.unary exp %x : tensor<4x6xf32>
   %t = graph.permute %e order = [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>
   %l = graph.loop(%i to 2) carry(%p = %t : tensor<6x4xf32>) {
-    %0 = graph.unary neg %p : tensor<6x4xf32>
+    %f = graph.flip %p dims = [0] : tensor<6x4xf32>
+    %0 = graph.unary neg %f : tensor<6x4xf32>
     graph.yield %0 : tensor<6x4xf32>
   }
   %b = graph.permute %l order = [1, 0] : tensor<6x4xf32> -> tensor<4x6xf32>

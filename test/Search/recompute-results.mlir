@@ -197,3 +197,31 @@ func.func @tables(%x: tensor<64x16xf32>) -> tensor<64x16xf32> {
   }
   return %11 : tensor<64x16xf32>
 }
+
+// Who reads every fourth element reads more than a copy of these has. The copy has 16 bits, and its readers widen it.
+// CHECK-LABEL: func.func @steps
+// CHECK: %[[COPY:.*]] = graph.group({{.*}}) -> tensor<64x8x1xbf16>
+// CHECK-NEXT: graph.window
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group(%[[A:.*]] = %[[COPY]] : tensor<64x8x1xbf16>) -> tensor<64x8x1xf32>
+// CHECK-NEXT: graph.cast %[[A]]
+// CHECK: graph.unary abs
+// CHECK: graph.group(%[[B:.*]] = %[[COPY]] : tensor<64x8x1xbf16>) -> tensor<64x8x1xf32>
+// CHECK-NEXT: graph.cast %[[B]]
+// CHECK: graph.unary exp
+func.func @steps(%x: tensor<64x32xbf16>) -> (tensor<64x8x1xf32>, tensor<64x8x1xf32>) {
+  %0 = graph.group(%a = %x : tensor<64x32xbf16>) -> tensor<64x8x1xf32> {
+    %1 = graph.window %a dims = [1] size = [1] stride = [4] dilation = [1] : tensor<64x32xbf16> -> tensor<64x8x1xbf16>
+    %2 = graph.cast %1 : tensor<64x8x1xbf16> -> tensor<64x8x1xf32>
+    graph.yield %2 : tensor<64x8x1xf32>
+  }
+  %3 = graph.group(%a = %0 : tensor<64x8x1xf32>) -> tensor<64x8x1xf32> {
+    %4 = graph.unary abs %a : tensor<64x8x1xf32>
+    graph.yield %4 : tensor<64x8x1xf32>
+  }
+  %5 = graph.group(%a = %0 : tensor<64x8x1xf32>) -> tensor<64x8x1xf32> {
+    %6 = graph.unary exp %a : tensor<64x8x1xf32>
+    graph.yield %6 : tensor<64x8x1xf32>
+  }
+  return %3, %5 : tensor<64x8x1xf32>, tensor<64x8x1xf32>
+}

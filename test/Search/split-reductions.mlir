@@ -147,3 +147,18 @@ func.func @channels(%x: tensor<16x32x32x256xf32>) -> tensor<256xf32> {
   %y = graph.reduce add %p dims = [0, 2, 3] : tensor<16x256x32x32xf32> -> tensor<256xf32>
   return %y : tensor<256xf32>
 }
+
+// Chosen experts' weights are read where they are: the gather has the parts, and nothing of its size is stored.
+// THREADS-LABEL: func.func @experts
+// THREADS:       graph.gather %{{.*}} dim = 0 : (tensor<8x{{[0-9]+}}x{{[0-9]+}}x1024xf32>, tensor<2xi64>)
+// THREADS-NOT:   graph.yield %{{.*}} : tensor<2x1024x768xf32>
+// THREADS:       return
+func.func @experts(%x: tensor<2x768xf32>, %w: tensor<8x768x1024xf32>, %i: tensor<2xi64>) -> tensor<2x1024xf32> {
+  %0 = graph.reshape %x : tensor<2x768xf32> -> tensor<2x1x768xf32>
+  %1 = graph.expand %0 : tensor<2x1x768xf32> -> tensor<2x1024x768xf32>
+  %2 = graph.gather %w[%i] dim = 0 : (tensor<8x768x1024xf32>, tensor<2xi64>) -> tensor<2x768x1024xf32>
+  %3 = graph.permute %2 order = [0, 2, 1] : tensor<2x768x1024xf32> -> tensor<2x1024x768xf32>
+  %4 = graph.binary mul %1, %3 : tensor<2x1024x768xf32>
+  %5 = graph.reduce add %4 dims = [2] : tensor<2x1024x768xf32> -> tensor<2x1024xf32>
+  return %5 : tensor<2x1024xf32>
+}

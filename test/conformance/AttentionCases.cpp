@@ -18,7 +18,7 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 namespace {
 
 enum class Scale { After, Quotient, Queries, Keys };
-enum class Mask { None, Causal, Add, Select, Window, Near, Ahead };
+enum class Mask { None, Causal, Add, Select, Window, Near, Ahead, Counted, Slope, Parts, Cap };
 enum class Division { Before, Reciprocal, After };
 
 /// How an attention is spelled. Batches come before the dimensions of rows.
@@ -90,6 +90,33 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId isBefore = b.binary(BinaryKind::Le, column, b.add(row, b.like(row, static_cast<double>(ahead))));
     const NodeId isNear = b.binary(BinaryKind::Gt, column, b.sub(row, b.like(row, 70)));
     return b.select(b.binary(BinaryKind::And, isBefore, isNear), scores, b.like(scores, -inf));
+  }
+  case Mask::Counted:
+  case Mask::Slope:
+  case Mask::Parts: {
+    // One row of numbers serves queries and keys, of which there are as many.
+    const int64_t count = type.shape.back();
+    NodeId numbers = b.iota({DType::I64, {count}}, 0);
+    numbers = b.add(b.mul(numbers, b.like(numbers, 1)), b.like(numbers, 0));
+    if (mask == Mask::Parts) {
+      std::vector<double> ids;
+      for (int64_t i = 0; i < count; ++i)
+        ids.push_back(static_cast<double>(i / 45));
+      numbers = b.input(makeTensor(DType::I32, {count}, ids));
+    }
+    const NodeId row = spread(b, b.expand(b.reshape(numbers, {count, 1}), {count, count}), type.shape);
+    const NodeId column = spread(b, b.expand(b.reshape(numbers, {1, count}), {count, count}), type.shape);
+    if (mask == Mask::Parts)
+      return b.select(b.binary(BinaryKind::Eq, row, column), scores, b.like(scores, -inf));
+    if (mask == Mask::Slope) {
+      const NodeId distance = b.cast(b.sub(column, row), type.dtype);
+      scores = b.add(scores, b.mul(distance, b.like(distance, 0.0625)));
+    }
+    return b.select(b.binary(BinaryKind::Ge, row, column), scores, b.like(scores, -inf));
+  }
+  case Mask::Cap: {
+    const NodeId capped = b.mul(b.unary(UnaryKind::Tanh, b.mul(scores, b.like(scores, 0.5))), b.like(scores, 2));
+    return masked(b, capped, Mask::Causal, given, closed);
   }
   case Mask::Add:
     return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
@@ -240,14 +267,29 @@ static void addSizes(std::vector<Case> &cases) {
           {.dtype = dtype, .mask = mask});
 }
 
+namespace {
+/// What tensor cores compute: of how many rows, and of how many features.
+struct Size {
+  Shape batch;
+  int64_t queries, keys, features, values;
+  int64_t groups = 1;
+
+  Spelling spelling(DType dtype, Mask mask) const {
+    return {.dtype = dtype,
+            .batch = batch,
+            .queries = queries,
+            .keys = keys,
+            .features = features,
+            .values = values,
+            .mask = mask,
+            .groups = groups};
+  }
+};
+} // namespace
+
 /// What tensor cores compute where there are some: tiles that are full and others, masks that cross one block of keys
 /// and more, heads that share keys, features that are no multiple of a panel.
 static void addTensorCores(std::vector<Case> &cases) {
-  struct Size {
-    Shape batch;
-    int64_t queries, keys, features, values;
-    int64_t groups = 1;
-  };
   for (const Size &size :
        {Size{{}, 200, 200, 64, 64}, Size{{}, 256, 384, 64, 128}, Size{{3}, 70, 260, 128, 128}, Size{{}, 150, 330, 72, 40},
         Size{{}, 130, 140, 256, 256}, Size{{2}, 129, 190, 64, 64, 2}, Size{{2}, 1, 300, 64, 64}})
@@ -255,14 +297,7 @@ static void addTensorCores(std::vector<Case> &cases) {
       add(cases,
           "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) + (size.groups > 1 ? ".grouped" : "") +
               (mask == Mask::Causal ? ".causal" : ""),
-          {.dtype = size.keys == 200 ? DType::F16 : DType::BF16,
-           .batch = size.batch,
-           .queries = size.queries,
-           .keys = size.keys,
-           .features = size.features,
-           .values = size.values,
-           .mask = mask,
-           .groups = size.groups});
+          size.spelling(size.keys == 200 ? DType::F16 : DType::BF16, mask));
   for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{}, 390, 390, 64, 64}, Size{{}, 300, 140, 128, 128},
                            Size{{}, 140, 460, 72, 40}, Size{{3}, 270, 270, 256, 256}})
     for (const Mask mask : {Mask::Near, Mask::Ahead})
@@ -270,13 +305,15 @@ static void addTensorCores(std::vector<Case> &cases) {
         add(cases,
             "window." + std::string(toString(dtype)) + toString(Shape{size.queries, size.keys, size.features, size.values}) +
                 (mask == Mask::Ahead ? ".ahead" : ""),
-            {.dtype = dtype,
-             .batch = size.batch,
-             .queries = size.queries,
-             .keys = size.keys,
-             .features = size.features,
-             .values = size.values,
-             .mask = mask});
+            size.spelling(dtype, mask));
+  // Masks and slopes of places, and parts of rows by numbers that are read.
+  for (const Mask mask : {Mask::Counted, Mask::Slope, Mask::Parts})
+    for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{2}, 130, 130, 80, 80, 2}, Size{{}, 270, 270, 256, 256}})
+      for (DType dtype : {DType::BF16, DType::F32})
+        add(cases,
+            "places." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}) +
+                (mask == Mask::Slope ? ".slope" : mask == Mask::Parts ? ".parts" : ""),
+            size.spelling(dtype, mask));
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows) {
@@ -419,23 +456,32 @@ static void addGradients(std::vector<Case> &cases) {
   addGradient(cases, "one-key", {.queries = 20, .keys = 1});
   addGradient(cases, "one-feature", {.queries = 20, .keys = 33, .features = 1});
   addGradient(cases, "no-batch", {.batch = {}, .queries = 20, .keys = 33});
-  struct Size {
-    Shape batch;
-    int64_t queries, keys, features, values;
-  };
   for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{2}, 129, 190, 128, 128}, Size{{3}, 70, 160, 64, 128},
                            Size{{}, 150, 330, 72, 40}})
     for (const Mask mask : {Mask::None, Mask::Causal})
       addGradient(cases,
                   "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
                       (mask == Mask::Causal ? ".causal" : ""),
-                  {.dtype = size.queries == 200 ? DType::F16 : DType::BF16,
-                   .batch = size.batch,
-                   .queries = size.queries,
-                   .keys = size.keys,
-                   .features = size.features,
-                   .values = size.values,
-                   .mask = mask});
+                  size.spelling(size.queries == 200 ? DType::F16 : DType::BF16, mask));
+  // Slopes of a soft cap are made again with the scores.
+  for (const Mask mask : {Mask::Counted, Mask::Slope, Mask::Cap})
+    addGradient(cases, std::string("places") + (mask == Mask::Slope ? ".slope" : mask == Mask::Cap ? ".cap" : ""),
+                {.dtype = DType::BF16, .batch = {2}, .queries = 150, .keys = 150, .features = 64, .values = 64, .mask = mask});
+  // Keys that heads share have gradients in f32, which are added up.
+  for (const Mask mask : {Mask::None, Mask::Causal})
+    for (int64_t rows : {128, 150})
+      cases.push_back({"attention.gradient.shared" + toString(Shape{rows}) + (mask == Mask::Causal ? ".causal" : ""), [=](Builder &b) {
+                         const Decode d{.groups = 2, .share = 3};
+                         const NodeId q = b.x(DType::BF16, {2, 6, rows, 64}), k = b.x(DType::BF16, {2, 2, rows, 64}),
+                                      v = b.x(DType::BF16, {2, 2, rows, 64});
+                         const Spelling s{.dtype = DType::BF16, .batch = {2, 6}, .mask = mask, .detached = true};
+                         const NodeId y = attend(b, s, q, ofAllHeads(b, d, k), ofAllHeads(b, d, v), q);
+                         std::vector<NodeId> results = differentiate(b, y, {q, k, v});
+                         results.push_back(y);
+                         return results;
+                       }});
+  // Rows of weights that are no multiple of 16 bytes, and are read by several products.
+  addGradient(cases, "odd-rows", {.dtype = DType::BF16, .batch = {2}, .queries = 133, .keys = 133, .features = 64, .values = 64, .mask = Mask::Add});
   cases.push_back({"attention.gradient.through-the-largest", [](Builder &b) {
                      return attentionWithGradients(b, {.queries = 20, .keys = 33}, "qkv");
                    }});

@@ -244,6 +244,144 @@ static void addUpdates(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
+/// Loops of which each element goes its own way, that are one kernel.
+static void addElements(std::vector<Case> &cases, DType dtype) {
+  const auto set = [](Builder &s, NodeId x, NodeId index, NodeId row, int64_t dim = 0) {
+    return s.scatter(graph::ScatterKind::Set, x, index, row, dim);
+  };
+  // Odd sizes, and trips that are no whole number of those that are taken at once.
+  for (int64_t trips : {2, 5, 33, 71})
+    for (int64_t width : {1, 3, 37, 64}) {
+      const std::string size = "." + std::to_string(trips) + "x" + std::to_string(width);
+      cases.push_back({named("loop.elements.gated", dtype) + size, [=](Builder &b) {
+                         const NodeId a = b.x(DType::F32, {trips, 3, width}), x = b.x(dtype, {trips, 3, width});
+                         const NodeId wide = b.cast(x, DType::F32);
+                         const NodeId scaled = b.unary(UnaryKind::Tanh, a);
+                         const NodeId h0 = b.splat(DType::F32, {3, width}, 0), none = b.splat(DType::F32, {trips, 3, width}, 0);
+                         const auto step = [=](Builder &s, Inputs in) {
+                           const NodeId h = s.add(s.mul(row(s, in[3], in[0]), in[1]), row(s, in[4], in[0]));
+                           return Nodes{h, set(s, in[2], in[0], h)};
+                         };
+                         const NodeId all = b.loop(trips, {h0, none}, {scaled, wide}, step)[1];
+                         return Nodes{b.cast(all, dtype)};
+                       }});
+    }
+  // Backwards, into other rows than are read, along another dimension, on top of what was there; and the last values.
+  cases.push_back({named("loop.elements.backward", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {4, 9, 21}), y = b.x(dtype, {4, 12, 21}), h = b.x(dtype, {4, 21});
+                     const NodeId sums = b.x(dtype, {9, 4, 21});
+                     return b.loop(9, {h, y, sums, number(b, 3)}, {x}, [=](Builder &s, Inputs in) {
+                       const NodeId last = s.sub(number(s, 8), in[0]);
+                       const NodeId now = s.gather(in[5], last, 1);
+                       const NodeId next = s.binary(BinaryKind::Max, s.unary(UnaryKind::Neg, in[1]), now);
+                       const NodeId more = s.add(last, number(s, 2));
+                       return Nodes{next, set(s, in[2], more, in[1], 1),
+                                    s.scatter(graph::ScatterKind::Max, in[3], last, next, 0), s.add(in[4], in[0])};
+                     });
+                   }});
+  // A few numbers for each, with sums over them, and what many share.
+  for (int64_t own : {1, 3, 16})
+    cases.push_back({named("loop.elements.states", dtype) + "." + std::to_string(own), [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {2, 6, 13}), c = b.x(dtype, {2, 6, own}), rate = b.x(dtype, {13, own});
+                       const NodeId few = b.mul(rate, b.like(rate, 0.125));
+                       return b.loop(6, {b.splat(dtype, {2, 13, own}, 0), b.splat(dtype, {2, 6, 13}, 0)}, {x, c, few},
+                                     [=](Builder &s, Inputs in) {
+                                       const auto at = [&](NodeId all) { return s.gather(all, in[0], 1); };
+                                       const NodeId one = s.expand(s.reshape(at(in[3]), {2, 13, 1}), {2, 13, own});
+                                       const NodeId shared = s.expand(s.reshape(at(in[4]), {2, 1, own}), {2, 13, own});
+                                       const NodeId times = s.expand(s.reshape(in[5], {1, 13, own}), {2, 13, own});
+                                       const NodeId h = s.add(s.mul(times, in[1]), s.mul(one, shared));
+                                       const NodeId sum = s.reduce(ReduceKind::Add, s.mul(h, shared), {2});
+                                       return Nodes{h, set(s, in[2], in[0], sum, 1)};
+                                     });
+                     }});
+  // Numbers of the trip and of the place, conditions that are carried, flipped and permuted rows.
+  cases.push_back({named("loop.elements.places", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {5, 19, 3}), h = b.x(dtype, {3, 19});
+                     const NodeId no = b.splat(DType::Bool, {3, 19}, 0);
+                     return b.loop(5, {h, no}, {x}, [=](Builder &s, Inputs in) {
+                       const NodeId now = s.flip(s.permute(row(s, in[3], in[0]), {1, 0}), {1});
+                       const NodeId place = s.iota({DType::I64, {3, 19}}, 1);
+                       const NodeId end = s.expand(s.reshape(s.mul(in[0], number(s, 4)), {1, 1}), {3, 19});
+                       const NodeId here = s.binary(BinaryKind::Lt, place, end);
+                       const NodeId next = s.select(here, s.binary(BinaryKind::Max, in[1], now), in[1]);
+                       return Nodes{next, s.binary(BinaryKind::Or, in[2], s.binary(BinaryKind::Lt, now, in[1]))};
+                     });
+                   }});
+  // Nothing is carried but rows.
+  cases.push_back({named("loop.elements.rows", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {9, 70}), y = b.x(dtype, {9, 70});
+                     return b.loop(7, {x}, {y}, [=](Builder &s, Inputs in) {
+                       const NodeId now = row(s, in[2], s.add(in[0], number(s, 2)));
+                       return Nodes{set(s, in[1], s.add(in[0], number(s, 1)), s.binary(BinaryKind::Max, now, s.unary(UnaryKind::Neg, now)))};
+                     });
+                   }});
+  // A step of a gated unit: two kernels a trip, of which one updates rows. Parts that are put together, rows backwards.
+  cases.push_back({named("loop.elements.trip", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {5, 3, 38}), w = b.x(dtype, {19, 38}), h = b.x(dtype, {3, 19});
+                     const NodeId few = b.mul(w, b.like(w, 0.0625));
+                     return b.loop(5, {h, b.x(dtype, {5, 3, 19}), b.x(dtype, {6, 3, 38}), b.x(dtype, {5, 3, 19})}, {x, few},
+                                   [=](Builder &s, Inputs in) {
+                                     NodeId fed = s.matmul(in[1], in[6], accumulatorType(dtype));
+                                     fed = s.type(fed).dtype == dtype ? fed : s.cast(fed, dtype);
+                                     const NodeId last = s.sub(number(s, 4), in[0]), given = row(s, in[5], last);
+                                     const NodeId zero = s.splat(dtype, {}, 0);
+                                     const auto part = [&](NodeId all, int64_t i) {
+                                       return s.pad(all, zero, {0, -19 * i}, {0, 19 * i - 19}, {0, 0});
+                                     };
+                                     const auto placed = [&](NodeId one, int64_t i) {
+                                       return s.pad(one, zero, {0, 19 * i}, {0, 19 - 19 * i}, {0, 0});
+                                     };
+                                     const NodeId a = s.binary(BinaryKind::Max, part(fed, 0), part(given, 1));
+                                     const NodeId c = s.binary(BinaryKind::Min, part(fed, 1), part(given, 0));
+                                     const NodeId next = s.add(s.binary(BinaryKind::Min, a, c), s.mul(in[1], s.like(in[1], 0.5)));
+                                     const NodeId both = s.add(placed(a, 1), placed(c, 0));
+                                     return Nodes{next, set(s, in[2], in[0], next), set(s, in[3], s.add(last, number(s, 1)), both),
+                                                  s.scatter(graph::ScatterKind::Max, in[4], last, a, 0)};
+                                   });
+                   }});
+  // Products of what no trip carries, sums over all trips that no trip reads, rows that are read before they are written;
+  // backwards and forwards, of a second loop besides that does the same.
+  for (bool isBackward : {false, true})
+    cases.push_back({named("loop.elements.sums", dtype) + (isBackward ? ".backward" : ""), [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {6, 3, 4}), w = b.x(dtype, {4, 4}), d = b.x(dtype, {3, 4}), y = b.x(dtype, {8, 3, 4});
+                       const NodeId few = b.mul(w, b.like(w, 0.0625));
+                       const auto product = [=](Builder &s, NodeId a, NodeId c) {
+                         const NodeId sum = s.matmul(a, c, accumulatorType(dtype));
+                         return s.type(sum).dtype == dtype ? sum : s.cast(sum, dtype);
+                       };
+                       const auto step = [=](Builder &s, Inputs in, bool hasSums) {
+                         const size_t first = hasSums ? 6 : 2;
+                         const NodeId at = isBackward ? s.sub(number(s, 5), in[0]) : in[0];
+                         const NodeId rows = in[first], v = in[first + 1];
+                         const NodeId fed = product(s, row(s, rows, at), v);
+                         const NodeId mixed = s.binary(BinaryKind::Max, product(s, in[1], v), fed);
+                         if (!hasSums)
+                           return Nodes{mixed};
+                         const NodeId place = s.add(at, number(s, 1));
+                         const NodeId next = s.add(mixed, s.mul(row(s, in[2], place), s.like(mixed, 0)));
+                         const DType wide = accumulatorType(dtype);
+                         const NodeId more = s.matmul(s.permute(row(s, rows, at), {1, 0}), mixed, wide);
+                         return Nodes{mixed, set(s, in[2], place, next), s.add(in[3], s.permute(more, {1, 0})),
+                                      s.add(in[4], s.reduce(ReduceKind::Add, mixed, {0})),
+                                      s.scatter(graph::ScatterKind::Add, in[5], at, mixed, 0)};
+                       };
+                       const DType wide = accumulatorType(dtype);
+                       const Nodes all = b.loop(6, {d, y, b.splat(wide, {4, 4}, 0), b.x(dtype, {4}), b.splat(dtype, {6, 3, 4}, 0)},
+                                                {x, few}, [=](Builder &s, Inputs in) { return step(s, in, true); });
+                       Nodes results = b.loop(6, {d}, {x, few}, [=](Builder &s, Inputs in) { return step(s, in, false); });
+                       results.insert(results.end(), all.begin(), all.end());
+                       return results;
+                     }});
+  // Neighbours are needed: no kernel of elements.
+  cases.push_back({named("loop.elements.neighbours", dtype), [=](Builder &b) {
+                     const NodeId h = b.x(dtype, {4, 8}), x = b.x(dtype, {6, 4, 8});
+                     return b.loop(6, {h}, {x}, [=](Builder &s, Inputs in) {
+                       return Nodes{s.binary(BinaryKind::Max, s.flip(in[1], {1}), row(s, in[2], in[0]))};
+                     });
+                   }});
+}
+
 void addBodyCases(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
     addRecurrent(cases, dtype);
@@ -254,6 +392,8 @@ void addBodyCases(std::vector<Case> &cases) {
   }
   for (DType dtype : {DType::F32, DType::I16})
     addUpdates(cases, dtype);
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I32})
+    addElements(cases, dtype);
   addCounts(cases);
   addStructures(cases);
 }

@@ -517,7 +517,19 @@ static void addBatchNorms(std::vector<Case> &cases) {
                        }});
 }
 
+/// Long rows whose extents no vector divides: of one workgroup, and of a cluster's; read once, and again.
+static void addOddRows(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64})
+    for (const Shape &shape : {Shape{3, 1031}, Shape{2, 8191}, Shape{3, 20011}, Shape{1, 50257}})
+      cases.push_back({"rows.odd." + std::string(toString(dtype)) + "." + std::to_string(shape.back()), [=](Builder &b) {
+                         const DType wide = dtype == DType::BF16 ? DType::F32 : dtype;
+                         const NodeId x = b.cast(b.x(dtype, shape), wide);
+                         return std::vector<NodeId>{b.cast(softmax(b, x), dtype), layerNorm(b, x), logSumExp(b, x)};
+                       }});
+}
+
 void addCompositionCases(std::vector<Case> &cases) {
+  addOddRows(cases);
   addRows(cases, "softmax", softmax);
   addRows(cases, "layer-norm", layerNorm);
   addRows(cases, "rms-norm", rmsNorm);

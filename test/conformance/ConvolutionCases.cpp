@@ -82,9 +82,10 @@ static void addMixed(std::vector<Case> &cases, const Layer &layer, DType dtype) 
 }
 
 /// The gradient of the filters alone: sums over all positions, of windows of the operand.
-static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype) {
-  cases.push_back({std::string("convolution.") + layer.name + ".filters." + (isMixed ? "mixed." : "first.") +
-                       std::string(toString(dtype)),
+/// With `isTurned`, what comes to the results has its channels last.
+static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype, bool isTurned = false) {
+  cases.push_back({std::string("convolution.") + layer.name + ".filters." +
+                       (isTurned ? "turned." : isMixed ? "mixed." : "first.") + std::string(toString(dtype)),
                    [=](Builder &b) {
                      const DType sum = accumulatorType(dtype);
                      NodeId x = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
@@ -97,7 +98,14 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                      Shape filter = layer.size;
                      filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
                      const NodeId filters = b.x(dtype, filter);
-                     const NodeId y = convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+                     NodeId y = convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+                     if (isTurned) {
+                       Ints last = {0};
+                       for (int64_t i = 2; i < rank; ++i)
+                         last.push_back(i);
+                       last.push_back(1);
+                       y = b.permute(y, last);
+                     }
                      const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
                      const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{filters}});
                      if (!gradients.isOk() || !gradients->front()) {
@@ -105,6 +113,47 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                        std::abort();
                      }
                      return std::vector<NodeId>{*gradients->front()};
+                   }});
+}
+
+/// Convolutions that read each other's results, behind norms of their channels: between kernels these images lie in whatever
+/// order is best for who reads them. One of them is a result, too, and has its own.
+static void addChain(std::vector<Case> &cases, bool hasGradients, DType dtype) {
+  cases.push_back({std::string("convolution.chain.") + (hasGradients ? "gradients." : "") + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const DType sum = accumulatorType(dtype);
+                     const Ints ones = {1, 1}, none = {0, 0};
+                     const NodeId x = b.x(dtype, {4, 64, 14, 10});
+                     const NodeId filters[] = {b.x(dtype, {72, 64, 3, 3}), b.x(dtype, {72, 72, 1, 1}), b.x(dtype, {40, 72, 3, 3})};
+                     auto normalise = [&](NodeId y) {
+                       const Shape shape = b.type(y).shape;
+                       const NodeId wide = b.cast(y, sum);
+                       const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+                       auto mean = [&](NodeId v) {
+                         const NodeId all = b.reduce(ReduceKind::Add, v, {0, 2, 3});
+                         return b.along(b.mul(all, b.like(all, 1 / count)), shape, 1);
+                       };
+                       const NodeId apart = b.sub(wide, mean(wide)), variance = mean(b.mul(apart, apart));
+                       const NodeId scaled = b.mul(apart, b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1))));
+                       const NodeId rounded = b.cast(scaled, dtype);
+                       return b.binary(BinaryKind::Max, rounded, b.like(rounded, 0));
+                     };
+                     const NodeId first = normalise(b.cast(convolve(b, x, filters[0], {false, ones, ones, ones, ones, 1}, sum), dtype));
+                     const NodeId second = b.cast(convolve(b, first, filters[1], {false, ones, ones, none, none, 1}, sum), dtype);
+                     const NodeId joined = normalise(b.add(second, first));
+                     const NodeId third = b.cast(convolve(b, joined, filters[2], {false, {2, 2}, ones, ones, ones, 1}, sum), dtype);
+                     if (!hasGradients)
+                       return std::vector<NodeId>{joined, third};
+                     const NodeId seed = b.x(dtype, b.type(third).shape);
+                     const auto gradients = graph::gradient(b.graph(), {{third}}, {{seed}}, {{x, filters[0], filters[1], filters[2]}});
+                     if (!gradients.isOk()) {
+                       std::fprintf(stderr, "a chain without gradients: %s\n", gradients.status().message().c_str());
+                       std::abort();
+                     }
+                     std::vector<NodeId> results;
+                     for (const auto &own : *gradients)
+                       results.push_back(*own);
+                     return results;
                    }});
 }
 
@@ -164,9 +213,24 @@ void addConvolutionCases(std::vector<Case> &cases) {
       addFilterGradient(cases, layer, isMixed, F32);
   for (const bool isMixed : {false, true}) {
     addFilterGradient(cases, near[0], isMixed, BF16);
+    addFilterGradient(cases, near[1], isMixed, isMixed ? BF16 : F32, /*isTurned=*/true);
     addFilterGradient(cases, layers[0], isMixed, F32);
     addFilterGradient(cases, layers[13], isMixed, F32);
   }
+  // Of dense ones: positions are runs that are transposed while they are packed, shorter and longer than vectors, apart by strides.
+  const Layer dense[] = {
+      {"dense", 2, 24, 20, {17, 28}, {3, 3}, ones, ones, ones, ones},
+      {"dense-strided", 2, 9, 17, {21, 45}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"dense-groups", 1, 64, 64, {12, 37}, {3, 3}, ones, ones, ones, ones, 8},
+      {"dense-volume", 1, 6, 18, {5, 6, 24}, {3, 2, 3}, {1, 2, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
+  };
+  for (const Layer &layer : dense)
+    for (const DType dtype : {F32, F16})
+      for (const bool isMixed : {false, true})
+        addFilterGradient(cases, layer, isMixed, dtype);
+  for (const size_t at : {1, 4, 5, 6, 7, 8, 9, 10, 17})
+    addFilterGradient(cases, layers[at], /*isMixed=*/false, F32);
+  addFilterGradient(cases, dense[0], /*isMixed=*/false, F64);
   addMixed(cases, layers[13], F32);
   // Channels in multiples of 16 bytes, as the copy engine of tensor cores wants them; and images of several tiles.
   const Layer wide[] = {
@@ -183,6 +247,10 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {BF16, F16})
       for (const bool channelsLast : {false, true})
         addLayer(cases, layer, channelsLast, dtype);
+  for (const bool hasGradients : {false, true}) {
+    addChain(cases, hasGradients, BF16);
+    addChain(cases, hasGradients, F32);
+  }
 }
 
 } // namespace zyx::conformance

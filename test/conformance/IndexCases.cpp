@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include <limits>
+
 namespace zyx::conformance {
 
 static std::string named(const char *what, DType dtype) {
@@ -102,6 +104,51 @@ static void addGatherForms(std::vector<Case> &cases) {
                      return std::vector<NodeId>{
                          hot, b.reduce(ReduceKind::Add, b.cast(hot, DType::I32), {0})};
                    }});
+  // Few elements of what is computed: of a row's log-softmax, and of what lies along several dimensions; outside, too.
+  cases.push_back({"gather.of-computed", [](Builder &b) {
+                     const NodeId x = b.x(DType::BF16, {9, 130}), y = b.x(DType::F32, {4, 3, 50});
+                     const NodeId wide = b.cast(x, DType::F32);
+                     auto spread = [&](NodeId row) { return b.expand(b.reshape(row, {9, 1}), {9, 130}); };
+                     const NodeId d = b.sub(wide, spread(b.reduce(ReduceKind::Max, wide, {1})));
+                     const NodeId sums = b.reduce(ReduceKind::Add, b.unary(UnaryKind::Exp, d), {1});
+                     const NodeId soft = b.sub(d, b.expand(b.unary(UnaryKind::Log, b.reshape(sums, {9, 1})), {9, 130}));
+                     const NodeId some = b.input(integers(DType::I64, {9, 2}, -3, 9 * 130 + 4, b.random));
+                     const NodeId scale = b.expand(b.reshape(b.x(DType::F32, {3}), {1, 3, 1}), {4, 3, 50});
+                     const NodeId bias = b.expand(b.reshape(b.x(DType::F32, {4, 50}), {4, 1, 50}), {4, 3, 50});
+                     const NodeId all = b.binary(BinaryKind::Add, b.unary(UnaryKind::Exp, b.mul(y, scale)), bias);
+                     const NodeId few = b.input(integers(DType::I64, {31}, -2, 602, b.random));
+                     const NodeId shifted = b.binary(BinaryKind::Add, all, b.splat(DType::F32, {4, 3, 50}, 3));
+                     return std::vector<NodeId>{b.gather(b.reshape(soft, {9 * 130}), some, 0), b.gather(b.reshape(shifted, {600}), few, 0)};
+                   }});
+  // Products with such rows, from either side: an element, or NaN where zero is multiplied with what is not finite.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16, DType::F64, DType::I32})
+    cases.push_back({"gather.one-hot-product." + std::string(toString(dtype)), [=](Builder &b) {
+                       constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+                       std::vector<NodeId> outputs;
+                       for (const bool hurts : {false, true}) {
+                         const DType wide = dtype == DType::BF16 || dtype == DType::F16 ? DType::F32 : dtype;
+                         std::vector<double> values(12 * 72);
+                         for (size_t i = 0; i < values.size(); ++i)
+                           values[i] = static_cast<double>(i % 67) - 30;
+                         if (hurts && isFloat(dtype))
+                           values[5] = nan, values[3 * 72 + 7] = inf, values[4 * 72 + 7] = inf, values[6 * 72 + 9] = -inf;
+                         const NodeId table = b.cast(b.input(makeTensor(dtype, {12, 72}, values)), wide);
+                         const NodeId labels = b.input(integers(DType::I64, {3, 20}, -2, 13, b.random));
+                         const NodeId places = b.expand(b.reshape(b.iota({DType::I64, {12}}, 0), {1, 1, 12}), {3, 20, 12});
+                         const NodeId hot = b.cast(
+                             b.binary(BinaryKind::Eq, b.expand(b.reshape(labels, {3, 20, 1}), {3, 20, 12}), places), wide);
+                         const NodeId rows = b.binary(BinaryKind::Mul, b.expand(b.reshape(hot, {3, 20, 12, 1}), {3, 20, 12, 72}),
+                                                      b.expand(b.reshape(table, {1, 1, 12, 72}), {3, 20, 12, 72}));
+                         outputs.push_back(b.cast(b.reduce(ReduceKind::Add, rows, {2}), dtype));
+                         // The table's columns first.
+                         const NodeId turned = b.permute(hot, {2, 0, 1});
+                         const NodeId columns =
+                             b.binary(BinaryKind::Mul, b.expand(b.reshape(b.permute(table, {1, 0}), {72, 12, 1, 1}), {72, 12, 3, 20}),
+                                      b.expand(b.reshape(turned, {1, 12, 3, 20}), {72, 12, 3, 20}));
+                         outputs.push_back(b.cast(b.reduce(ReduceKind::Add, columns, {1}), dtype));
+                       }
+                       return outputs;
+                     }});
 }
 
 /// The first index of the smallest (or largest) element of each row; NaN wins.

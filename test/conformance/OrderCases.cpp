@@ -110,10 +110,14 @@ static void addScanForms(std::vector<Case> &cases) {
                      std::vector<NodeId> outputs;
                      const NodeId row = b.x(DType::F32, {2, 5000}), whole = b.x(DType::I32, {4096});
                      const NodeId few = b.x(DType::F16, {2, 700, 5}), more = b.x(DType::BF16, {3, 300, 40});
-                     const NodeId hurt = hurtingRows(b, DType::F32, {3, 1000});
+                     const NodeId hurt = hurtingRows(b, DType::F32, {3, 1000}), longer = b.x(DType::F32, {2, 20011});
+                     const NodeId sector = b.x(DType::F32, {1, 2500, 21}), words = b.x(DType::I64, {2, 1100, 7});
                      for (const bool exclusive : {false, true})
                        for (const bool reverse : {false, true}) {
                          outputs.push_back(b.scan(ReduceKind::Add, row, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Max, longer, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Add, sector, 1, exclusive, reverse));
+                         outputs.push_back(b.scan(ReduceKind::Add, words, 1, exclusive, reverse));
                          outputs.push_back(b.scan(ReduceKind::Add, whole, 0, exclusive, reverse));
                          outputs.push_back(b.scan(ReduceKind::Add, few, 1, exclusive, reverse));
                          outputs.push_back(b.scan(ReduceKind::Max, more, 1, exclusive, reverse));
@@ -140,6 +144,27 @@ static void addScanForms(std::vector<Case> &cases) {
                          }
                        return outputs;
                      }});
+  // Rows whose elements are neighbours, a vector at a time, and a rest: sums of small integers, which are exact in any order, and
+  // rows that begin with -0 or hold what is no number.
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::U32})
+    for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min}) {
+      if (!accepts(kind, dtype))
+        continue;
+      cases.push_back({named("scan.rows", toString(kind), dtype), [=](Builder &b) {
+                         std::vector<NodeId> outputs;
+                         const bool isArithmetic = kind == ReduceKind::Add || kind == ReduceKind::Mul;
+                         const NodeId row = kind == ReduceKind::Mul ? b.one(dtype, {3, 203})
+                                            : isArithmetic          ? b.cast(b.input(integers(DType::I32, {3, 203}, 0, 2, b.random)), dtype)
+                                                                    : hurtingRows(b, dtype, {3, 203});
+                         const NodeId zeros = b.like(row, isFloat(dtype) ? -0.0 : 0.0);
+                         for (const bool exclusive : {false, true})
+                           for (const bool reverse : {false, true}) {
+                             outputs.push_back(b.scan(kind, row, 1, exclusive, reverse));
+                             outputs.push_back(b.scan(kind, b.mul(zeros, row), 1, exclusive, reverse));
+                           }
+                         return outputs;
+                       }});
+    }
   cases.push_back({"scan.computed", [](Builder &b) {
                      // Between producers and consumers; used twice, and of one another.
                      const NodeId x = b.x(DType::F32, {17, 33});
@@ -202,7 +227,8 @@ static void addSortForms(std::vector<Case> &cases) {
 
 /// Rows longer than what a workgroup of a GPU sorts in its memory: of hurting values, and of many equal ones.
 static void addLongSorts(std::vector<Case> &cases) {
-  for (DType dtype : {DType::Bool, DType::U8, DType::BF16, DType::F32, DType::I64, DType::F64})
+  for (DType dtype : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::F16, DType::BF16, DType::I32, DType::U32, DType::F32,
+                      DType::I64, DType::U64, DType::F64})
     for (SortKind kind : {SortKind::Values, SortKind::Indices})
       cases.push_back({named("sort.long", toString(kind), dtype), [=](Builder &b) {
                          const NodeId x = hurtingRows(b, dtype, {2, 9001});
@@ -210,6 +236,44 @@ static void addLongSorts(std::vector<Case> &cases) {
                          return std::vector<NodeId>{b.sort(kind, x, 1), b.sort(kind, x, 1, true),
                                                     b.sort(kind, few, 0), b.sort(kind, few, 0, true)};
                        }});
+}
+
+/// Rows that a GPU's thread has in registers: all elements of them, and few first ones, beside neighbours and apart.
+static void addShortSorts(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::I8, DType::U16, DType::U32, DType::BF16, DType::F32, DType::F64})
+    cases.push_back({"sort.short." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const NodeId hurt = hurtingRows(b, dtype, {70, 16}), columns = hurtingRows(b, dtype, {3, 31, 5});
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {40, 8}, 0, 3, b.random)), dtype);
+                       for (const bool descending : {false, true})
+                         for (const SortKind kind : {SortKind::Values, SortKind::Indices}) {
+                           const DType given = kind == SortKind::Values ? dtype : DType::I64;
+                           for (const NodeId x : {hurt, few}) {
+                             const NodeId sorted = b.sort(kind, x, 1, descending);
+                             outputs.push_back(b.pad(sorted, b.splat(given, {}, 0), {0, 0}, {0, 2 - b.type(x).shape[1]}, {0, 0}));
+                             outputs.push_back(b.sort(kind, b.permute(x, {1, 0}), 0, descending));
+                           }
+                           outputs.push_back(b.sort(kind, columns, 1, descending));
+                         }
+                       return outputs;
+                     }});
+}
+
+/// Few rows that are longer still: sorted in runs, and these together.
+static void addRuns(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F16, DType::F32, DType::I64, DType::F64})
+    cases.push_back({"sort.runs." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const NodeId hurt = hurtingRows(b, dtype, {1, 9001}), whole = hurtingRows(b, dtype, {8192});
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {2, 10000}, 0, 3, b.random)), dtype);
+                       for (const bool descending : {false, true}) {
+                         outputs.push_back(b.sort(SortKind::Values, hurt, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, hurt, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, whole, 0, descending));
+                         outputs.push_back(b.sort(SortKind::Values, few, 1, descending));
+                       }
+                       return outputs;
+                     }});
 }
 
 /// Slices of sorts: only the first elements of a row are looked for, where nobody reads the others.
@@ -232,6 +296,7 @@ static void addFirstElements(std::vector<Case> &cases) {
                          const NodeId rising = b.cast(b.iota({DType::I32, {1500}}, 0), dtype);
                          const NodeId columns = hurtingRows(b, dtype, {300, 5});
                          const NodeId across = b.permute(hurtingRows(b, dtype, {400, 3}), {1, 0});
+                         const NodeId longer = hurtingRows(b, dtype, {2, 9001});
                          for (const bool descending : {false, true}) {
                            for (const int64_t k : {1, 7, 60, 200}) {
                              slice(hurt, 1, 0, k, descending);
@@ -241,6 +306,7 @@ static void addFirstElements(std::vector<Case> &cases) {
                            slice(columns, 0, 0, 20, descending);
                            slice(across, 1, 0, 9, descending);
                            slice(hurt, 1, 30, 50, descending);
+                           slice(longer, 1, 0, 40, descending);
                            slice(hurt, 1, 0, 0, descending);
                          }
                          return outputs;
@@ -450,6 +516,8 @@ void addOrderCases(std::vector<Case> &cases) {
   addScanForms(cases);
   addSortForms(cases);
   addLongSorts(cases);
+  addRuns(cases);
+  addShortSorts(cases);
   addFirstElements(cases);
   addTopK(cases);
   addScatterForms(cases);

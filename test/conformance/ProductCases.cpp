@@ -76,6 +76,18 @@ static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_
                    }});
 }
 
+/// Batches of odd sizes: rows begin anywhere, and both factors are read along either axis.
+static void addBatches(std::vector<Case> &cases, DType dtype) {
+  for (const bool isTransposed : {false, true})
+    cases.push_back({std::string("product.batches.") + (isTransposed ? "transposed." : "plain.") + std::string(toString(dtype)),
+                     [=](Builder &b) {
+                       const NodeId x = b.x(dtype, isTransposed ? Shape{3, 131, 67} : Shape{3, 67, 131});
+                       const NodeId y = b.x(dtype, isTransposed ? Shape{3, 24, 131} : Shape{3, 131, 24});
+                       const NodeId left = isTransposed ? b.permute(x, {0, 2, 1}) : x, right = isTransposed ? b.permute(y, {0, 2, 1}) : y;
+                       return Nodes{roundTo(b, b.matmul(left, right, accumulatorType(dtype)), dtype)};
+                     }});
+}
+
 /// Matrices that are picked by an index, which may be outside.
 static void addPicked(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"product.picked." + std::string(toString(dtype)), [=](Builder &b) {
@@ -89,6 +101,22 @@ static void addPicked(std::vector<Case> &cases, DType dtype) {
                      const NodeId table = b.x(dtype, {40, 129});
                      const NodeId rows = b.input(makeTensor(DType::I64, {7}, {39, 0, 12, 5, 5, 38, 1}));
                      return Nodes{b.matmul(b.gather(table, rows, 0), b.x(dtype, {129, 67}), accumulatorType(dtype))};
+                   }});
+}
+
+/// Rows in between that are no multiple of 16 bytes: a product makes them, their sums divide them, and products of both orders
+/// read what is left. Cards put them further apart.
+static void addOddRows(std::vector<Case> &cases, DType dtype, int64_t columns) {
+  cases.push_back({"product.odd-rows." + std::string(toString(dtype)) + toString(Shape{columns}), [=](Builder &b) {
+                     constexpr int64_t rows = 330, width = 64;
+                     const DType wide = accumulatorType(dtype);
+                     const NodeId x = b.x(dtype, {rows, width}), w = b.x(dtype, {width, columns});
+                     const NodeId y = roundTo(b, roundTo(b, b.matmul(x, w, wide), dtype), wide);
+                     const NodeId sum = b.reduce(ReduceKind::Add, b.unary(UnaryKind::Abs, y), {1});
+                     const NodeId p = roundTo(b, b.div(y, b.back(b.add(sum, b.like(sum, 1)), 1, columns)), dtype);
+                     const NodeId wideP = roundTo(b, p, wide);
+                     return Nodes{roundTo(b, b.matmul(wideP, roundTo(b, b.permute(w, {1, 0}), wide), wide), dtype),
+                                  b.matmul(b.permute(roundTo(b, x, wide), {1, 0}), wideP, wide)};
                    }});
 }
 
@@ -122,9 +150,18 @@ void addProductCases(std::vector<Case> &cases) {
     addComputed(cases, dtype, 37, 75, 650);
     // Few sums of a long contraction.
     addComputed(cases, dtype, 7, 9, 9001);
+    addBatches(cases, dtype);
     addPicked(cases, dtype);
     addLoop(cases, dtype);
   }
+  for (const DType dtype : {F16, BF16}) {
+    addComputed(cases, dtype, 200, 131, 72);
+    addComputed(cases, dtype, 130, 264, 96);
+    addComputed(cases, dtype, 5, 19, 40);
+  }
+  for (const int64_t columns : {197, 1031})
+    for (const DType dtype : {F16, BF16, F32})
+      addOddRows(cases, dtype, columns);
   addComputed(cases, F32, 1, 130, 257);
   addComputed(cases, F32, 130, 1, 257);
   addComputed(cases, F32, 200, 131, 40);

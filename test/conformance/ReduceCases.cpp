@@ -237,6 +237,15 @@ static void addColumns(std::vector<Case> &cases) {
                      const NodeId sum = b.reduce(ReduceKind::Add, b.cast(b.gather(table, row, 0), DType::F32), {1});
                      return std::vector<NodeId>{sum, b.reduce(ReduceKind::Add, b.gather(odd, row, 0), {1})};
                    }});
+  // Rows times the weights of the experts that they chose, in parts; an index is outside.
+  cases.push_back({"reduce.columns.experts", [](Builder &b) {
+                     const NodeId x = b.x(DType::F32, {2, 512}), w = b.x(DType::F32, {3, 512, 300}), turned = b.x(DType::F32, {3, 40, 9000});
+                     const NodeId chosen = b.input(makeTensor(DType::I64, {2}, {2, 3}));
+                     const NodeId picked = b.permute(b.gather(w, chosen, 0), {0, 2, 1});
+                     const NodeId terms = b.binary(BinaryKind::Mul, b.expand(b.reshape(x, {2, 1, 512}), {2, 300, 512}), picked);
+                     const NodeId rows = b.gather(turned, chosen, 0);
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, terms, {2}), b.reduce(ReduceKind::Add, b.binary(BinaryKind::Mul, rows, rows), {2})};
+                   }});
   // The norm of a channel, of short rows of all images.
   for (DType dtype : {DType::F32, DType::BF16})
     cases.push_back({"reduce.channels." + std::string(toString(dtype)), [=](Builder &b) {

@@ -84,10 +84,11 @@ struct ModelProgram {
 std::vector<std::string_view> modelFamilies();
 /// Program `index` of a seed. Fails where the functions of tensors refuse it, which is a mistake of the family.
 Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale);
-/// Networks of published sizes, which have no seed (docs/finder.md).
-std::vector<std::string_view> networkNames();
-/// Number `index` of them.
-Result<ModelProgram> makeNetwork(uint64_t index, Scale scale);
+/// Lists of programs of fixed sizes, which have no seed (docs/finder.md).
+enum class FixedList : uint8_t { Networks, Workloads };
+std::vector<std::string_view> namesOf(FixedList list);
+/// Number `index` of a list.
+Result<ModelProgram> makeFixed(FixedList list, uint64_t index, Scale scale);
 /// The elements of its inputs, for the interpreter and for devices beside it.
 std::vector<HostTensor> drawValues(const ModelProgram &program);
 /// All but the graph, whose text is a member "text", as one line of JSON.
@@ -101,8 +102,8 @@ conformance::Program toProgram(const ModelProgram &model);
 double toleranceOf(const ModelProgram &program);
 /// Programs `first` to `first + count - 1`, by their names.
 Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint64_t first, int64_t count, Scale scale);
-/// Networks, likewise.
-Status addNetworkCases(std::vector<conformance::Case> &cases, uint64_t first, int64_t count, Scale scale);
+/// Those of a list, likewise.
+Status addFixedCases(std::vector<conformance::Case> &cases, FixedList list, uint64_t first, int64_t count, Scale scale);
 
 } // namespace zyx::smith
 

@@ -41,12 +41,12 @@ constexpr const char *help =
     "  --print[=HOW]    print the graph of --seed, and run nothing. Of models: graph (default), torch: a\n"
     "                   function of Python, json: both and what is known besides, a line for each\n"
     "  --like=WHAT      what is drawn: anything (default); models: programs like those that people run,\n"
-    "                   of which --seed has as many as one likes (docs/finder.md); or networks, of which\n"
-    "                   there are a few, the same for every seed\n"
-    "  --index=N        of models and networks: the first program (default: 0)\n"
+    "                   of which --seed has as many as one likes (docs/finder.md); or networks or\n"
+    "                   workloads, of which there are a few, the same for every seed\n"
+    "  --index=N        of these: the first program (default: 0)\n"
     "  --scale=NAME     of these: full: published sizes; host: few rows; small (default where they run):\n"
     "                   for the interpreter. Printed ones are full where it is not said\n"
-    "  --families       print the families of models, or with --like=networks these, and stop\n"
+    "  --families       print the families of models, or what --like names of fixed ones, and stop\n"
     "  -h, --help       print this text\n"
     "  --version        print zyx's version\n"
     "Exits with 1 if an answer is wrong, a graph ends the process, or too many or all are refused.\n";
@@ -64,7 +64,7 @@ struct Settings {
   std::string folder;
   /// "graph", "torch" or "json"; empty where programs run.
   std::string print;
-  enum class Like : uint8_t { Anything, Models, Networks } like = Like::Anything;
+  enum class Like : uint8_t { Anything, Models, Networks, Workloads } like = Like::Anything;
   bool families = false;
   uint64_t index = 0;
   std::optional<smith::Scale> scale;
@@ -72,10 +72,14 @@ struct Settings {
   smith::Scale scaleOr(smith::Scale standard) const { return scale.value_or(standard); }
   /// Whether programs are known by an index.
   bool models() const { return like != Like::Anything; }
-  /// Of models and networks.
+  std::optional<smith::FixedList> fixed() const {
+    if (like == Like::Networks)
+      return smith::FixedList::Networks;
+    return like == Like::Workloads ? std::optional(smith::FixedList::Workloads) : std::nullopt;
+  }
+  std::vector<std::string_view> names() const { return fixed() ? smith::namesOf(*fixed()) : smith::modelFamilies(); }
   Result<smith::ModelProgram> draw(uint64_t number, smith::Scale standard) const {
-    return like == Like::Networks ? smith::makeNetwork(number, scaleOr(standard))
-                                  : smith::drawModel(seed, number, scaleOr(standard));
+    return fixed() ? smith::makeFixed(*fixed(), number, scaleOr(standard)) : smith::drawModel(seed, number, scaleOr(standard));
   }
 };
 
@@ -120,10 +124,11 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       printOption(settings.print),
       tools::value("--like", [&](std::string_view given) {
         using enum Settings::Like;
-        constexpr std::pair<std::string_view, Settings::Like> kinds[] = {{"anything", Anything}, {"models", Models}, {"networks", Networks}};
+        constexpr std::pair<std::string_view, Settings::Like> kinds[] = {
+            {"anything", Anything}, {"models", Models}, {"networks", Networks}, {"workloads", Workloads}};
         const auto *found = std::ranges::find(kinds, given, &std::pair<std::string_view, Settings::Like>::first);
         if (found == std::end(kinds))
-          return tools::badValue("--like", given, "kind of program: anything, models or networks");
+          return tools::badValue("--like", given, "kind of program: anything, models, networks or workloads");
         settings.like = found->second;
         return Status::ok();
       }),
@@ -186,7 +191,9 @@ Drawn drawAgain(uint64_t number, const Settings &settings) {
   // It was drawn before.
   const Result<smith::ModelProgram> model = settings.draw(number, smith::Scale::Small);
   const std::string seed = std::to_string(model->seed);
-  const std::string like = settings.like == Settings::Like::Networks ? "networks" : "models";
+  const std::string like = settings.like == Settings::Like::Models     ? "models"
+                           : settings.like == Settings::Like::Networks ? "networks"
+                                                                       : "workloads";
   return {smith::toProgram(*model), model->seed + number,
           "--like=" + like + " --scale=" + std::string(toString(model->scale)) + " --seed=" + seed + " --index=" + text,
           like + "-" + seed + "-" + text, smith::toleranceOf(*model)};
@@ -224,8 +231,8 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   std::vector<Case> cases;
   if (settings.models()) {
     const smith::Scale scale = settings.scaleOr(smith::Scale::Small);
-    const Status status = settings.like == Settings::Like::Networks
-                              ? smith::addNetworkCases(cases, firstSeed, count, scale)
+    const Status status = settings.fixed()
+                              ? smith::addFixedCases(cases, *settings.fixed(), firstSeed, count, scale)
                               : smith::addModelCases(cases, settings.seed, firstSeed, count, scale);
     if (!status.isOk()) {
       std::printf("%s\n", status.toString().c_str());
@@ -283,7 +290,7 @@ void print(const Column &column, const Settings &settings) {
 int printPrograms(const Settings &settings) {
   if (!settings.models()) {
     if (settings.print != "graph") {
-      std::fprintf(stderr, "zyx-smith: error: --print=%s: only models and networks have that\n", settings.print.c_str());
+      std::fprintf(stderr, "zyx-smith: error: --print=%s: only models, networks and workloads have that\n", settings.print.c_str());
       return 2;
     }
     tools::print(smith::toText(smith::drawProgram(settings.seed, smith::Profile::mixed()).graph));
@@ -307,7 +314,7 @@ static int runSmith(int argc, char **argv) {
   if (const auto code = tools::parseOrAnswer("zyx-smith", help, argc, argv, optionsOf(settings)))
     return *code;
   if (settings.families) {
-    for (std::string_view family : settings.like == Settings::Like::Networks ? smith::networkNames() : smith::modelFamilies())
+    for (std::string_view family : settings.names())
       tools::print(std::string(family) + "\n");
     return 0;
   }
@@ -316,8 +323,8 @@ static int runSmith(int argc, char **argv) {
       settings.count = 1;
     return printPrograms(settings);
   }
-  if (!settings.hasCount && settings.like == Settings::Like::Networks)
-    settings.count = static_cast<int64_t>(smith::networkNames().size());
+  if (!settings.hasCount && settings.fixed())
+    settings.count = static_cast<int64_t>(settings.names().size());
   if (settings.devices.empty() && settings.targets.empty())
     settings.devices = {"cpu", "c"};
   if (settings.ways.empty())

@@ -48,4 +48,39 @@ def CutGroupsPass : Pass<"zyx-cost-cut-groups", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def LayOutResultsPass : Pass<"zyx-cost-lay-out-results", "::mlir::func::FuncOp"> {
+  let summary = "Store results of groups in the order that their readers want";
+  let description = [{
+    The order in which a value lies in memory between two groups is nobody's but theirs. A contraction reads it as a
+    matrix: what is summed up along, and what is beside that, each in one run. Images with their channels behind the batch
+    have positions on both sides of them; with channels last, they are such a matrix, and windows of them are what the copy
+    engine of a card reads.
+
+    Values that a contraction reads in another order, and those of their shape that meet them in a group, get that dimension
+    last, where the groups that write and read them are estimated to take less together. The group that writes such a
+    value permutes it, and those that read it permute it back: in kernels both are strides. What is returned, or read by
+    loops, scans, sorts, scatters and attentions, stays as it is.
+
+    ```mlir
+    %0 = graph.group(%a = %x : tensor<8x64x784xbf16>) -> tensor<8x64x784xbf16> {
+      %1 = graph.unary exp %a : tensor<8x64x784xbf16>
+      graph.yield %1 : tensor<8x64x784xbf16>
+    }
+    // becomes, where a convolution reads it
+    %0 = graph.group(%a = %x : tensor<8x64x784xbf16>) -> tensor<8x784x64xbf16> {
+      %1 = graph.unary exp %a : tensor<8x64x784xbf16>
+      %2 = graph.permute %1 order = [0, 2, 1] : tensor<8x64x784xbf16> -> tensor<8x784x64xbf16>
+      graph.yield %2 : tensor<8x784x64xbf16>
+    }
+    ```
+
+    With a `seed`, results are stored in any order: for tests, because no order may change a value.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
+    Option<"seed", "seed", "uint64_t", "0", "Unless 0, what orders are drawn from instead of weighing any">];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // ZYX_COST_PASSES_TD

@@ -108,7 +108,9 @@ def FormGroupsPass : Pass<"zyx-search-form-groups", "::mlir::func::FuncOp"> {
            "Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its "
            "weights again; 0 for none">,
     Option<"join", "join", "bool", "true",
-           "Without it each op is a kernel of its own all the same, though what comes before joining is done">];
+           "Without it each op is a kernel of its own all the same, though what comes before joining is done">,
+    Option<"turn", "turn", "bool", "false",
+           "Whether sums fall into parts for the order in which contractions read, as -zyx-cost-lay-out-results may store it">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

@@ -6,6 +6,7 @@
 
 #include "OrderKernels.h"
 
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 
@@ -141,7 +142,7 @@ Value MemoryReuse::findFree(LoopOp loop, unsigned position) const {
 
 Value MemoryReuse::findTaken(Value result) {
   if (auto group = result.getDefiningOp<GroupOp>()) {
-    OpOperand *updated = findUpdated(group);
+    OpOperand *updated = findUpdated(cast<OpResult>(result));
     return updated ? findFree(*updated) : Value();
   }
   auto [loop, number] = getCarried(result);
@@ -153,6 +154,27 @@ Value MemoryReuse::findTaken(Value result) {
         (chain.cells() == 1 || loop.getTripsAttr().getInt() % chain.cells() == 0))
       return findFree(loop, number);
   return {};
+}
+
+bool MemoryReuse::isCopied(GroupOp group) const {
+  // What is copied moves twice, by threads that do nothing else.
+  constexpr int64_t fewest = 8;
+  OpOperand *updated = findUpdated(group);
+  if (!updated)
+    return false;
+  auto scatter = cast<ScatterOp>(findOrderOp(group));
+  auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+  if (numElements(scatter.getUpdates()) * fewest > numElements(scatter.getX()) || numElements(scatter.getX()) == 0)
+    return false;
+  Value root = getRoot(updated->get());
+  // Selects were made scatters for the sake of this.
+  if (scatter->hasAttr(apartAttrName))
+    return !root.getDefiningOp<ConstantOp>() && !isMadeOfWeights(root);
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto entry = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return entry && !isWeight(entry, argument.getArgNumber()) &&
+         llvm::any_of(entry.getBody().front().getTerminator()->getOperands(),
+                      [&](Value result) { return getRoot(result) == group.getResult(0); });
 }
 
 Value MemoryReuse::getFirst(Value value) {

@@ -5,10 +5,12 @@
 #include "Elements.h"
 #include "GroupAxes.h"
 #include "GroupKernel.h"
+#include "LoopKernel.h"
 #include "OrderKernels.h"
 #include "SplitViews.h"
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Kernel/IR/AxisNames.h"
 
@@ -441,6 +443,10 @@ static uint64_t countBytes(GroupOp group) {
 
 FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder &builder, const Workgroups &machine,
                                        bool isUpdate) {
+  if (group->hasAttr(elementsAttrName))
+    return convertElementsGroup(group, name, builder, machine);
+  if (LoopOp loop = findLoop(group))
+    return convertLoopGroup(group, loop, name, builder, machine);
   if (Operation *op = findOrderOp(group))
     return convertOrderGroup(group, op, name, builder, machine, isUpdate);
   OwningOpRef<GroupOp> copy;

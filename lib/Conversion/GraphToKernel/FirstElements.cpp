@@ -5,6 +5,7 @@
 // Sorts of which only the first elements are read: one pass over a row, which keeps few candidates.
 //===----------------------------------------------------------------------===//
 #include "OrderPrograms.h"
+#include "SortKeys.h"
 
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
 
@@ -22,11 +23,7 @@ static int64_t countFirst(SortOp sort) {
   return first ? std::min(first.getInt(), extent) : extent;
 }
 
-static int64_t keyBits(SortOp sort) {
-  return std::max(32u, getElementTypeOrSelf(sort.getX().getType()).getIntOrFloatBitWidth());
-}
-
-int64_t ProgramOrder::keyLanes(SortOp sort) const { return std::max<int64_t>(8 * vectorBytes / keyBits(sort), 1); }
+int64_t ProgramOrder::keyLanes(SortOp sort) const { return std::max<int64_t>(8 * vectorBytes / SortKeys::countBits(sort), 1); }
 
 /// At least half of them are new whenever they are ranked, each with all others, but many at once: no order of the elements
 /// takes longer than a sort of them all.
@@ -38,67 +35,6 @@ int64_t ProgramOrder::countCandidates(SortOp sort) const {
   const auto candidates = std::max(2 * static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(first))), fewest);
   return candidates <= mostPerLane * keyLanes(sort) && 2 * candidates <= extent ? candidates : 0;
 }
-
-namespace {
-
-/// Integers in the order in which elements are to stand: what comes first is the least.
-class SortKeys {
-public:
-  SortKeys(OpBuilder &builder, Location loc, SortOp sort)
-      : builder(builder), loc(loc), type(builder.getIntegerType(keyBits(sort))), isUnsigned(sortsUnsigned(sort)),
-        descending(sort.getDescending()) {}
-
-  /// What no key comes behind.
-  APInt getLast() const { return APInt::getSignedMaxValue(type.getWidth()); }
-
-  Value of(Value element) {
-    return isa<FloatType>(element.getType()) ? ofFloat(element) : turn(ofInteger(element));
-  }
-
-  Value number(const APInt &value) { return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value)); }
-
-  const IntegerType type;
-
-private:
-  Value turn(Value key) {
-    return descending ? arith::XOrIOp::create(builder, loc, key, number(APInt::getAllOnes(type.getWidth()))).getResult() : key;
-  }
-
-  Value ofInteger(Value element) {
-    const unsigned width = element.getType().getIntOrFloatBitWidth();
-    if (width < type.getWidth())
-      return isUnsigned ? arith::ExtUIOp::create(builder, loc, type, element).getResult()
-                        : arith::ExtSIOp::create(builder, loc, type, element).getResult();
-    // Half of the range away, unsigned numbers are signed ones.
-    return isUnsigned ? arith::XOrIOp::create(builder, loc, element, number(APInt::getSignMask(width))).getResult() : element;
-  }
-
-  /// The bits of a float are its sign and its size. Both zeros are equal, and NaN comes last in any order.
-  Value ofFloat(Value element) {
-    auto format = cast<FloatType>(element.getType());
-    const unsigned width = format.getWidth();
-    auto narrow = builder.getIntegerType(width);
-    auto constant = [&](const APInt &value) -> Value {
-      return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(narrow, value));
-    };
-    Value bits = arith::BitcastOp::create(builder, loc, narrow, element);
-    Value size = arith::AndIOp::create(builder, loc, bits, constant(APInt::getSignedMaxValue(width)));
-    Value isNegative = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bits, constant(APInt::getZero(width)));
-    Value below = arith::SubIOp::create(builder, loc, constant(APInt::getZero(width)), size);
-    Value key = arith::SelectOp::create(builder, loc, isNegative, below, size);
-    if (width < type.getWidth())
-      key = arith::ExtSIOp::create(builder, loc, type, key);
-    const APInt infinity = APFloat::getInf(format.getFloatSemantics()).bitcastToAPInt();
-    Value isNaN = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, size, constant(infinity));
-    return arith::SelectOp::create(builder, loc, isNaN, number(getLast()), turn(key));
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  const bool isUnsigned, descending;
-};
-
-} // namespace
 
 /// A program looks for the first elements of one row. Those that come before the last one of the first that it has are
 /// candidates; when there is no room for more, candidates are ranked and the first ones kept. Elements are looked at in
@@ -239,6 +175,53 @@ void ProgramOrder::emitFirst(SortOp sort, int64_t candidates) {
     Value chosen = toIndex(loadAt(candidatePlaces, j));
     store(give(sort, elementAt(chosen), chosen), out, linear(rows, at[0], j, at[1]));
   });
+}
+
+bool ProgramOrder::isShort(SortOp sort) const {
+  constexpr int64_t mostElements = 32;
+  const int64_t extent = cast<RankedTensorType>(sort.getType()).getShape()[sort.getDim()];
+  return isLockstep && extent > 0 && extent <= mostElements && SortKeys::countBits(sort) == 32;
+}
+
+/// Threads have a row each. Keys with their places behind them are numbers of which no two are the same: of few first ones
+/// each is the least of those behind the one before; of more, an element goes behind as many as are less.
+void ProgramOrder::emitShort(SortOp sort) {
+  const int64_t first = countFirst(sort);
+  Rows rows(getShape(sort.getX()), sort.getDim());
+  Operand x = getOperand(sort.getX(), rows.shape());
+  Values at = openGrid({rows.outer, rows.inner}, {1, 1});
+  SortKeys keys(builder, loc, sort);
+  Type i64 = builder.getI64Type();
+  auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); };
+  Values elements, words;
+  for (int64_t j = 0; j < rows.extent; ++j) {
+    elements.push_back(load(x, {at[0], index(j), at[1]}));
+    Value key = arith::ExtSIOp::create(builder, loc, i64, keys.of(elements.back()));
+    words.push_back(arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, key, number(32)), number(j)));
+  }
+  auto less = [&](Value a, Value b) -> Value { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b); };
+  constexpr int64_t few = 8;
+  if (first <= few && 2 * first <= rows.extent) {
+    Value last = number(std::numeric_limits<int64_t>::max()), before;
+    for (int64_t j = 0; j < first; ++j) {
+      Value least = last;
+      for (Value word : words) {
+        Value open = before ? choose(less(before, word), word, last) : word;
+        least = arith::MinSIOp::create(builder, loc, least, open);
+      }
+      before = least;
+      Value place = toIndex(arith::AndIOp::create(builder, loc, least, number(std::numeric_limits<uint32_t>::max())));
+      store(give(sort, load(x, {at[0], place, at[1]}), place), out, linear(rows, at[0], index(j), at[1]));
+    }
+    return;
+  }
+  for (int64_t j = 0; j < rows.extent; ++j) {
+    Value rank = index(0);
+    for (int64_t i = 0; i < rows.extent; ++i)
+      if (i != j)
+        rank = add(rank, choose(less(words[i], words[j]), index(1), index(0)));
+    store(give(sort, elements[j], index(j)), out, linear(rows, at[0], rank, at[1]));
+  }
 }
 
 } // namespace zyx::lowering

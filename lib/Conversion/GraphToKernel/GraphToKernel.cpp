@@ -8,9 +8,11 @@
 
 #include "CarriedValues.h"
 #include "Elements.h"
+#include "LoopKernel.h"
 #include "OrderKernels.h"
 
 #include "zyx/Conversion/GraphToKernel/Passes.h"
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 
@@ -42,6 +44,7 @@ private:
   plan::FuncOp createFunction();
   LogicalResult planBlock(Block &block);
   LogicalResult launch(GroupOp group);
+  LogicalResult launchElements(GroupOp group);
   LogicalResult repeat(LoopOp loop);
   LogicalResult planBody(LoopOp loop, int64_t number, ArrayRef<SmallVector<Value>> cells);
   FailureOr<ConvertedGroup> convert(GroupOp group, bool isUpdate);
@@ -83,6 +86,10 @@ LogicalResult Planner::wrapOps(Block &outer) {
     if (isa<GroupOp, ConstantOp, ParameterOp>(op) || isAlias(&op))
       continue;
     if (auto loop = dyn_cast<LoopOp>(op)) {
+      if (loop->hasAttr(oneKernelAttrName)) {
+        lowering::wrapLoop(loop, builder);
+        continue;
+      }
       if (failed(wrapOps(loop.getBlock())))
         return failure();
       continue;
@@ -225,12 +232,23 @@ FailureOr<ConvertedGroup> Planner::convert(GroupOp group, bool isUpdate) {
 
 LogicalResult Planner::launch(GroupOp group) {
   OpBuilder::InsertionGuard guard(builder);
+  if (group->hasAttr(elementsAttrName))
+    return launchElements(group);
   // A scatter whose operand nobody reads any more updates it.
   Value taken = reuse.findTaken(group.getResult(0));
   bool isUpdate = false;
   if (taken) {
     Value memory = buffers.lookup(taken);
     isUpdate = buffers.try_emplace(group.getResult(0), memory).first->second == memory;
+  }
+  if (OpOperand *begin = !isUpdate && reuse.isCopied(group) ? lowering::findUpdated(group) : nullptr) {
+    Value &buffer = buffers[group.getResult(0)];
+    if (!buffer)
+      buffer = createAlloc(group.getLoc(), group.getResult(0).getType());
+    if (Value from = getBuffer(begin->get()); from && from != buffer) {
+      createCopy(group.getLoc(), from, buffer);
+      isUpdate = true;
+    }
   }
   FailureOr<ConvertedGroup> made = convert(group, isUpdate);
   if (failed(made))
@@ -255,6 +273,35 @@ LogicalResult Planner::launch(GroupOp group) {
                          FlatSymbolRefAttr::get(made->kernel.getSymNameAttr()), ins, outs,
                          builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(made->flops), ValueRange(),
                          isUpdate ? builder.getUnitAttr() : UnitAttr(), builder.getI64IntegerAttr(made->bytes));
+  return success();
+}
+
+/// A group of a trip's elements updates the rows that it scatters, which are rather copied first where others read them.
+LogicalResult Planner::launchElements(GroupOp group) {
+  FailureOr<ConvertedGroup> made = convert(group, /*isUpdate=*/true);
+  if (failed(made))
+    return failure();
+  SmallVector<OpOperand *> updated;
+  SmallVector<Value> ins, outs;
+  for (OpResult output : group->getResults()) {
+    OpOperand *begin = lowering::findUpdated(output);
+    Value taken = begin ? reuse.findTaken(output) : Value();
+    Value &buffer = buffers[output];
+    if (!buffer)
+      buffer = taken ? buffers.lookup(taken) : createAlloc(group.getLoc(), output.getType());
+    outs.push_back(buffer);
+    if (!begin)
+      continue;
+    updated.push_back(begin);
+    put(group.getLoc(), begin->get(), buffer);
+  }
+  for (OpOperand &input : group->getOpOperands())
+    if (!llvm::is_contained(updated, &input))
+      ins.push_back(getBuffer(input.get()));
+  plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
+                         FlatSymbolRefAttr::get(made->kernel.getSymNameAttr()), ins, outs,
+                         builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(made->flops), ValueRange(),
+                         updated.empty() ? UnitAttr() : builder.getUnitAttr(), builder.getI64IntegerAttr(made->bytes));
   return success();
 }
 
@@ -399,6 +446,9 @@ LogicalResult Planner::planBlock(Block &block) {
 }
 
 LogicalResult Planner::plan() {
+  // Where nothing is optimised each op is a kernel.
+  if (machine.threads != 0 || machine.vectorBytes != 0)
+    lowering::joinElementGroups(entry);
   if (failed(wrapOps(entry.getBody().front())) || failed(checkSizes()))
     return failure();
   plan::FuncOp function = createFunction();

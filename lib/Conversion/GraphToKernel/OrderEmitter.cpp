@@ -49,6 +49,15 @@ Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lan
       splat = DenseElementsAttr::get(VectorType::get(lanes, splat.getType()), Attribute(splat));
     return arith::ConstantOp::create(builder, loc, splat);
   }
+  return loadAt(operand.view, placeOf(operand, at), lanes, mask);
+}
+
+void OrderEmitter::fetch(const Operand &operand, ArrayRef<Value> at) {
+  if (!operand.splat)
+    kernel::PrefetchOp::create(builder, loc, operand.view, placeOf(operand, at));
+}
+
+Value OrderEmitter::placeOf(const Operand &operand, ArrayRef<Value> at) {
   Values indices(at);
   Value place;
   for (kernel::BlockAttr block : operand.map.getBlocks()) {
@@ -66,14 +75,14 @@ Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lan
     for (auto [i, stride] : llvm::zip_equal(indices, block.getStrides()))
       place = add(place, multiply(i, *kernel::BlockAttr::constant(stride)));
   }
-  return loadAt(operand.view, place, lanes, mask);
+  return place;
 }
 
 void OrderEmitter::store(Value value, Value view, Value at, Value mask) {
   kernel::StoreOp::create(builder, loc, value, view, at, mask, DenseBoolArrayAttr());
 }
 
-Values OrderEmitter::openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) {
+Values zyx::lowering::makeGrid(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) {
   SmallVector<OpFoldResult> ends;
   for (int64_t extent : extents)
     ends.push_back(builder.getIndexAttr(extent));
@@ -86,7 +95,7 @@ Values OrderEmitter::openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps
 // Elements
 //===----------------------------------------------------------------------===//
 
-Value OrderEmitter::combine(kernel::Combine kind, Value a, Value b) {
+Value combineElements(OpBuilder &builder, Location loc, kernel::Combine kind, Value a, Value b) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
   switch (kind) {
   case kernel::Combine::Add:
@@ -173,7 +182,7 @@ Value ScanTypes::round(OpBuilder &builder, Location loc, Value sum) const {
   return carried == stored ? sum : arith::TruncFOp::create(builder, loc, shapedLike(sum, stored), sum).getResult();
 }
 
-static kernel::Combine getCombine(ScatterKind kind, Type graphElement) {
+kernel::Combine getCombine(ScatterKind kind, Type graphElement) {
   switch (kind) {
   case ScatterKind::Max:
     return getCombine(ReduceKind::Max, graphElement);

@@ -15,6 +15,21 @@ namespace zyx::lowering {
 
 using Values = llvm::SmallVector<mlir::Value>;
 
+/// A loop that carries values; `body` takes the trip's number and the carried ones, and gives the next ones.
+template <typename Body>
+Values makeLoop(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value begin, mlir::Value end, mlir::Value step,
+                mlir::ValueRange carried, Body body) {
+  auto made = mlir::scf::ForOp::create(builder, loc, begin, end, step, carried,
+                                       [&](mlir::OpBuilder &, mlir::Location, mlir::Value at, mlir::ValueRange values) {
+                                         Values next = body(at, values);
+                                         mlir::scf::YieldOp::create(builder, loc, next);
+                                       });
+  return Values(made.getResults());
+}
+/// Opens a kernel's grid, and gives its indices; what is built next goes into its body.
+Values makeGrid(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps);
+
+
 /// A tensor as [outer, extent, inner], where `extent` is that of one dimension, or of several neighbours.
 struct Rows {
   int64_t outer = 1, extent = 1, inner = 1;
@@ -34,6 +49,12 @@ struct Operand {
   mlir::Value view;
   mlir::TypedAttr splat;
 };
+
+/// Two elements, or vectors of them, combined into one.
+mlir::Value combineElements(mlir::OpBuilder &builder, mlir::Location loc, kernel::Combine kind, mlir::Value a, mlir::Value b);
+
+/// How a scatter that combines does.
+kernel::Combine getCombine(graph::ir::ScatterKind kind, mlir::Type graphElement);
 
 /// Builds the kernel of a scan, sort or scatter in the lowered form. Who walks a row is for those that derive to say.
 class OrderEmitter {
@@ -79,9 +100,14 @@ protected:
   Operand getOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// A scalar, or a vector of elements that lie one behind the other, of which those of a mask exist.
   mlir::Value load(const Operand &operand, llvm::ArrayRef<mlir::Value> at, int64_t lanes = 1, mlir::Value mask = {});
+  /// Says that an element is read soon; it need not exist.
+  void fetch(const Operand &operand, llvm::ArrayRef<mlir::Value> at);
+  mlir::Value placeOf(const Operand &operand, llvm::ArrayRef<mlir::Value> at);
   mlir::Value loadAt(mlir::Value view, mlir::Value at, int64_t lanes = 1, mlir::Value mask = {});
   void store(mlir::Value value, mlir::Value view, mlir::Value at, mlir::Value mask = {});
-  mlir::Value combine(kernel::Combine kind, mlir::Value a, mlir::Value b);
+  mlir::Value combine(kernel::Combine kind, mlir::Value a, mlir::Value b) {
+    return combineElements(builder, loc, kind, a, b);
+  }
   /// Whether a must stand before b. NaN stands last either way.
   mlir::Value isBefore(mlir::Value a, mlir::Value b, bool isUnsigned, bool descending);
   /// What a scan begins with. From -0 on, the first element of a sum stays what it is.
@@ -94,12 +120,7 @@ protected:
 
   template <typename Body>
   Values loop(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange carried, Body body) {
-    auto result = mlir::scf::ForOp::create(builder, loc, begin, end, step, carried,
-                                           [&](mlir::OpBuilder &, mlir::Location, mlir::Value at, mlir::ValueRange values) {
-                                             Values next = body(at, values);
-                                             mlir::scf::YieldOp::create(builder, loc, next);
-                                           });
-    return Values(result.getResults());
+    return makeLoop(builder, loc, begin, end, step, carried, body);
   }
   template <typename Body> void loop(mlir::Value begin, mlir::Value end, mlir::Value step, Body body) {
     loop(begin, end, step, {}, [&](mlir::Value at, mlir::ValueRange) -> Values {
@@ -113,8 +134,9 @@ protected:
       mlir::scf::YieldOp::create(builder, loc);
     });
   }
-  /// Opens the grid; what is built next goes into its body.
-  Values openGrid(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps);
+  Values openGrid(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps) {
+    return makeGrid(builder, loc, extents, steps);
+  }
 
   static mlir::Type getElement(mlir::Value value) { return toSignless(mlir::getElementTypeOrSelf(value.getType())); }
   static llvm::ArrayRef<int64_t> getShape(mlir::Value value) {

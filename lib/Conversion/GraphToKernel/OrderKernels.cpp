@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "OrderPrograms.h"
 
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
@@ -33,7 +36,7 @@ static BlockArgument getShown(Value value) {
 
 OpOperand *findUpdated(GroupOp group) {
   auto scatter = dyn_cast_or_null<ScatterOp>(findOrderOp(group));
-  if (!scatter)
+  if (!scatter || group->hasAttr(elementsAttrName))
     return nullptr;
   BlockArgument argument = getShown(scatter.getX());
   // Reshapes that nobody else reads lead from the argument to the scatter.
@@ -44,6 +47,14 @@ OpOperand *findUpdated(GroupOp group) {
     return nullptr;
   OpOperand &operand = group->getOpOperand(argument.getArgNumber());
   return llvm::count(group.getInputs(), operand.get()) == 1 ? &operand : nullptr;
+}
+
+OpOperand *findUpdated(OpResult result) {
+  auto group = cast<GroupOp>(result.getOwner());
+  if (!group->hasAttr(elementsAttrName))
+    return findUpdated(group);
+  auto scatter = group.getBlock().getTerminator()->getOperand(result.getResultNumber()).getDefiningOp<ScatterOp>();
+  return scatter ? &group->getOpOperand(cast<BlockArgument>(scatter.getX()).getArgNumber()) : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,11 +76,14 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
   ScanTypes types(scan);
   this->lanes = lanes;
   // A page of f32, and less where there would be few programs.
-  constexpr int64_t mostColumns = 1024, fewestColumns = 64, enoughPrograms = 16;
+  constexpr int64_t mostColumns = 1024, fewestColumns = 64, enoughPrograms = 4;
   int64_t columns = mostColumns;
   while (columns > fewestColumns && rows.outer * llvm::divideCeil(rows.inner, columns) < enoughPrograms)
     columns /= 2;
   columns = std::min<int64_t>(llvm::alignTo(columns, lanes), llvm::alignTo(rows.inner, lanes));
+  // A piece of a row is over before a processor has found out where the next one begins.
+  constexpr int64_t ahead = 4;
+  const bool jumps = columns < rows.inner;
   Values at = openGrid({rows.outer, rows.inner}, {1, columns});
   Value carried = kernel::AllocOp::create(builder, loc, kernel::ViewType::get({columns}, types.carried, kernel::Space::Private));
   TypedAttr identity = getIdentity(types.kind, types.carried, scan.getExclusive());
@@ -87,6 +101,11 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
       Value element = types.widen(builder, loc, load(x, {at[0], position, column}, lanes, mask));
       Value next = combine(types.kind, before, element);
       store(next, carried, i);
+      if (jumps) {
+        Value later = scan.getReverse() ? subtract(position, index(ahead)) : add(position, index(ahead));
+        fetch(x, {at[0], later, column});
+        kernel::PrefetchOp::create(builder, loc, out, linear(rows, at[0], later, column));
+      }
       store(types.round(builder, loc, scan.getExclusive() ? before : next), out, linear(rows, at[0], position, column), mask);
     };
     loop(index(0), whole, step, [&](Value i) { advance(i, Value()); });
@@ -98,9 +117,59 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
   });
 }
 
+/// A program walks one row, a vector at a time, and carries what it has combined. Within a vector each lane combines what is 1,
+/// 2, 4 and more lanes before it: only what is carried makes one vector wait for the one before.
+void ProgramOrder::emitRow(ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes) {
+  ScanTypes types(scan);
+  this->lanes = lanes;
+  auto type = VectorType::get(lanes, types.carried);
+  Values at = openGrid({rows.outer, 1}, {1, 1});
+  auto constant = [&](Type of, bool exclusive) -> Value {
+    TypedAttr identity = getIdentity(types.kind, types.carried, exclusive);
+    return arith::ConstantOp::create(builder, loc, isa<VectorType>(of) ? TypedAttr(DenseElementsAttr::get(type, Attribute(identity))) : identity);
+  };
+  // What is combined with it stays what it is, which of a sum +0 does not do.
+  Value neutral = constant(type, /*exclusive=*/false);
+  auto moved = [&](Value vector, Value in, int64_t by) -> Value {
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      order.push_back(lane < by ? lanes + lanes - by + lane : lane - by);
+    return vector::ShuffleOp::create(builder, loc, vector, in, order);
+  };
+  SmallVector<int64_t> backwards;
+  for (int64_t lane = lanes; lane-- > 0;)
+    backwards.push_back(lane);
+  auto turn = [&](Value vector) -> Value {
+    return scan.getReverse() ? vector::ShuffleOp::create(builder, loc, vector, vector, backwards).getResult() : vector;
+  };
+  const int64_t whole = rows.extent - rows.extent % lanes;
+  Values carried = loop(index(0), index(whole), index(lanes), ValueRange(constant(types.carried, scan.getExclusive())), [&](Value j, ValueRange values) -> Values {
+    Value position = scan.getReverse() ? subtract(index(rows.extent - lanes), j) : j;
+    Value vector = turn(types.widen(builder, loc, load(x, {at[0], index(0), position}, lanes)));
+    for (int64_t by = 1; by < lanes; by *= 2)
+      vector = combine(types.kind, moved(vector, neutral, by), vector);
+    Value before = vector::BroadcastOp::create(builder, loc, type, values[0]);
+    Value sums = combine(types.kind, before, vector);
+    Value given = scan.getExclusive() ? moved(sums, before, 1) : sums;
+    store(types.round(builder, loc, turn(given)), out, linear(rows, at[0], position, index(0)));
+    return {vector::ExtractOp::create(builder, loc, sums, lanes - 1)};
+  });
+  loop(index(whole), index(rows.extent), index(1), carried, [&](Value j, ValueRange values) -> Values {
+    Value position = scan.getReverse() ? subtract(index(rows.extent - 1), j) : j;
+    Value next = combine(types.kind, values[0], types.widen(builder, loc, load(x, {at[0], index(0), position})));
+    store(types.round(builder, loc, scan.getExclusive() ? values[0] : next), out, linear(rows, at[0], position, index(0)));
+    return {next};
+  });
+}
+
 /// A program walks one row and carries what it has combined.
 void ProgramOrder::emitScan(ScanOp scan) {
   Rows rows(getShape(scan.getX()), scan.getDim());
+  if (rows.inner == 1) {
+    Operand row = getOperand(scan.getX(), {rows.outer, 1, rows.extent});
+    if (const int64_t most = lanesAlongRow(row, ScanTypes(scan).carried); rows.extent >= 2 * most && most > 1)
+      return emitRow(scan, rows, row, most);
+  }
   Operand x = getOperand(scan.getX(), rows.shape());
   ScanTypes types(scan);
   if (const int64_t most = lanesAlongRow(x, types.carried); rows.inner >= most && most > 1)
@@ -121,11 +190,13 @@ void ProgramOrder::emitScan(ScanOp scan) {
 // Sort
 //===----------------------------------------------------------------------===//
 
-/// Indices, twice; candidates have memory of the program's own.
+/// Indices, twice, or what digits want; candidates have memory of the program's own.
 SmallVector<TensorType> ProgramOrder::getScratch(SortOp sort) {
   auto type = cast<RankedTensorType>(sort.getType());
-  if (countCandidates(sort) != 0)
+  if (countCandidates(sort) != 0 || isShort(sort))
     return {};
+  if (sortsDigits(sort))
+    return getDigitScratch(sort);
   const bool isLong = type.getShape()[sort.getDim()] > std::numeric_limits<int32_t>::max();
   return {{isLong ? DType::I64 : DType::I32, {2 * type.getNumElements()}}};
 }
@@ -139,6 +210,10 @@ Value ProgramOrder::give(SortOp sort, Value element, Value place) {
 void ProgramOrder::emitSort(SortOp sort) {
   if (const int64_t candidates = countCandidates(sort))
     return emitFirst(sort, candidates);
+  if (isShort(sort))
+    return emitShort(sort);
+  if (sortsDigits(sort))
+    return emitDigitSort(sort);
   Rows rows(getShape(sort.getX()), sort.getDim());
   Operand x = getOperand(sort.getX(), rows.shape());
   Value scratch = this->scratch.front();
@@ -197,6 +272,18 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
   Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
   // Few updates: neighbouring threads write neighbouring elements.
   const int64_t columns = isUpdate && isLockstep ? 1 : scatterColumns;
+  // Updates that do not meet are programs.
+  if (isUpdate && rows.outer == 1 && scatter->hasAttr(apartAttrName)) {
+    Values at = openGrid({updateRows.extent, rows.inner}, {1, std::min(rows.inner, columns)});
+    Value end = smaller(add(at[1], index(columns)), index(rows.inner));
+    Value chosen = getPlace(scatter, load(indices, {at[0]}));
+    Value limit = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(rows.extent));
+    return when(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, chosen, limit), [&] {
+      loop(at[1], end, index(1), [&](Value i) {
+        update(scatter, load(updates, {index(0), at[0], i}), linear(rows, index(0), toIndex(chosen), i));
+      });
+    });
+  }
   Values at = openGrid({rows.outer, rows.inner}, {1, std::min(rows.inner, columns)});
   Value one = index(1), end = smaller(add(at[1], index(columns)), index(rows.inner));
   if (!isUpdate) {

@@ -15,6 +15,8 @@ mlir::Operation *findOrderOp(graph::ir::GroupOp group);
 /// What a group's scatter begins with, where that is an operand of the group which nothing else in it reads: the scatter
 /// may update it where it lies. Null for other groups.
 mlir::OpOperand *findUpdated(graph::ir::GroupOp group);
+/// The same for one of its results: a group of a trip's elements may have several.
+mlir::OpOperand *findUpdated(mlir::OpResult result);
 
 /// The kernel of a group with such an op, which must be its only computing op. It walks rows
 /// element by element in the lowered form: the order of elements is its meaning, which tiles do not

@@ -25,14 +25,23 @@ private:
   /// Lanes of vectors of an operand's elements along the last of its three dimensions; 1 where these are no neighbours.
   int64_t lanesAlongRow(const Operand &operand, mlir::Type widest) const;
   void emitColumns(graph::ir::ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes);
+  void emitRow(graph::ir::ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes);
   /// What a sort gives of an element that was at `place`.
   mlir::Value give(graph::ir::SortOp sort, mlir::Value element, mlir::Value place);
+
+  // Digit by digit (RadixSort.cpp).
+  bool sortsDigits(graph::ir::SortOp sort) const;
+  llvm::SmallVector<TensorType> getDigitScratch(graph::ir::SortOp sort) const;
+  void emitDigitSort(graph::ir::SortOp sort);
 
   // The first elements alone (FirstElements.cpp).
   /// Candidates for the first elements that are kept at a time; 0 where the whole row is sorted.
   int64_t countCandidates(graph::ir::SortOp sort) const;
   int64_t keyLanes(graph::ir::SortOp sort) const;
   void emitFirst(graph::ir::SortOp sort, int64_t candidates);
+  /// Whether a thread has room for a row in registers.
+  bool isShort(graph::ir::SortOp sort) const;
+  void emitShort(graph::ir::SortOp sort);
 
   /// Whether programs are threads of which some run in lockstep.
   const bool isLockstep;

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "OrderEmitter.h"
 
+#include "zyx/Dialect/Graph/Analysis/FirstElements.h"
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,18 +25,28 @@ int64_t divideCeil(int64_t a, int64_t b) { return llvm::divideCeilSigned(a, b); 
 int64_t ceilPower(int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(value))); }
 
 /// More than what the smallest workgroup of each kind shares.
-constexpr int64_t leastShared = 12 << 10;
+constexpr int64_t leastShared = 32 << 10;
 
 /// Threads are `segments` by `columns`. Each combines `items` elements of its column in a round.
 struct ScanShape {
   int64_t columns = 1, segments = 1, items = 8;
 
-  ScanShape(const Rows &rows, int64_t warp) {
-    constexpr int64_t mostThreads = 256, wantedThreads = 128;
-    columns = std::min(warp, ceilPower(rows.inner));
+  ScanShape(const Rows &rows, int64_t elementBytes, const Workgroups &machine) {
+    constexpr int64_t fewestThreads = 256, mostThreads = 1024, wantedThreads = 128, sectorBytes = 32;
+    columns = std::min(machine.warpSize, ceilPower(rows.inner));
+    // Few workgroups have as many threads as there may be, and columns that are a sector of memory.
+    auto groups = [&] { return rows.outer * divideCeil(rows.inner, columns); };
+    while (columns * elementBytes > sectorBytes && groups() * mostThreads < machine.threads / 2)
+      columns /= 2;
+    int64_t most = fewestThreads;
+    while (most < mostThreads && 2 * most * groups() <= machine.threads / 2)
+      most *= 2;
+    // Each round waits for all threads: of few long rows they are fewer and larger.
+    if (most > fewestThreads && rows.extent > 2 * most / columns * items)
+      items *= 2;
     while (items > 1 && divideCeil(rows.extent, items) * columns < wantedThreads)
       items /= 2;
-    segments = std::clamp(ceilPower(divideCeil(rows.extent, items)), warp / columns, mostThreads / columns);
+    segments = std::clamp(ceilPower(divideCeil(rows.extent, items)), std::max<int64_t>(machine.warpSize / columns, 1), most / columns);
   }
   int64_t threads() const { return columns * segments; }
   int64_t round() const { return segments * items; }
@@ -61,16 +73,46 @@ struct SortShape {
 /// A workgroup has some rows of the result and a column of them for each of its threads; where columns are few, threads
 /// take its rows in turns.
 struct ScatterShape {
-  static constexpr int64_t threads = 256;
+  int64_t threads = 256, columns, turns, rows;
   /// Indices that a thread looks at in a round.
-  static constexpr int64_t looks = 8;
-  int64_t columns, turns, rows;
+  int64_t looks = 4;
 
-  ScatterShape(const Rows &all, int64_t busyThreads)
-      : columns(std::min(threads, ceilPower(all.inner))), turns(threads / columns) {
-    const int64_t wanted = std::max<int64_t>(1, 2 * busyThreads / threads);
+  ScatterShape(const Rows &all, int64_t numUpdates, const Workgroups &machine) : columns(std::min(threads, ceilPower(all.inner))) {
+    constexpr int64_t mostThreads = 1024, mostColumns = 8, busyPerGroup = 2048, mostLooks = 16;
+    // Each workgroup reads all indices. Where elements are few, it has as many of them as there may be.
+    auto groups = [&](int64_t of) { return all.outer * divideCeil(all.extent, of / columns); };
+    // Their targets, those that are its own in their order, those of each thread, and sums, twice.
+    auto fits = [&](int64_t of, int64_t each) { return of * (12 * each + 8) <= machine.sharedBytes / 2; };
+    while (columns <= mostColumns && threads < mostThreads && groups(2 * threads) * busyPerGroup >= machine.threads &&
+           fits(2 * threads, looks))
+      threads *= 2;
+    while (looks < mostLooks && numUpdates > threads * looks && fits(threads, 2 * looks))
+      looks *= 2;
+    turns = threads / columns;
+    const int64_t wanted = std::max<int64_t>(1, 2 * machine.threads / threads);
     const int64_t strips = all.outer * divideCeil(all.inner, columns);
     rows = std::clamp(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), std::min(turns, all.extent), all.extent);
+  }
+};
+
+/// The first elements of a row are among those of as many threads, whose own first ones come first of all threads': of each of
+/// these all elements are candidates. A thread has `items` of the row, one of each round of all threads.
+struct FirstShape {
+  int64_t first, threads, items;
+
+  FirstShape(SortOp sort, const Rows &rows, const Workgroups &machine) : first(rows.extent) {
+    if (auto attribute = sort->getAttrOfType<IntegerAttr>(firstElementsAttrName))
+      first = std::min(attribute.getInt(), rows.extent);
+    constexpr int64_t wordBytes = 8, wantedItems = 8, mostThreads = 1024;
+    threads = std::clamp(ceilPower(std::max(divideCeil(rows.extent, wantedItems), 2 * first)), machine.warpSize, mostThreads);
+    while (threads > machine.warpSize && 2 * threads * SortShape::items * wordBytes > machine.sharedBytes / 2)
+      threads /= 2;
+    items = divideCeil(rows.extent, threads);
+  }
+  /// Whether candidates have room, and are few of all.
+  bool isFor(const Rows &rows) const {
+    const int64_t candidates = first * items;
+    return first > 0 && first <= threads && candidates <= threads * SortShape::items && 2 * candidates <= rows.extent;
   }
 };
 
@@ -99,7 +141,12 @@ private:
     bool isShared;
   };
   Value encode(SortOp sort, Value element);
+  Value packWord(Value word, Value place);
   Words shareWords(SortOp sort, int64_t tile);
+  void emitFirst(SortOp sort, const FirstShape &shape);
+  void emitRuns(SortOp sort, int64_t runs);
+  /// Each thread sorts its items of what `word` gives by place; behind the last one stands what is last.
+  template <typename Word> void sortWords(Value count, Value to, Word word);
   void sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to);
   /// Merges neighbouring runs of `width` blocks of a thread's items, in the first `count` elements.
   void mergeRuns(const Words &all, Value from, Value to, Value count, Value width, Value numSteps);
@@ -158,8 +205,8 @@ static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand 
 /// before have is carried.
 void WorkgroupOrder::emitScan(ScanOp scan) {
   Rows rows(getShape(scan.getX()), scan.getDim());
-  ScanShape shape(rows, machine.warpSize);
   ScanTypes types(scan);
+  ScanShape shape(rows, std::max<int64_t>(types.stored.getIntOrFloatBitWidth() / 8, 1), machine);
   Operand x = getOperand(scan.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, shape.columns}, shape.threads());
   Value neutral = constant(getIdentity(types.kind, types.carried, /*exclusive=*/false));
@@ -236,6 +283,10 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
 
 SmallVector<TensorType> WorkgroupOrder::getScratch(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
+  if (sort->hasAttr(runsAttrName))
+    return {};
+  if (isPacked(sort) && FirstShape(sort, rows, machine).isFor(rows))
+    return {};
   if (SortShape(rows, wordBytes(sort), machine).isOneTile(rows))
     return {};
   const int64_t numElements = 2 * rows.outer * rows.extent * rows.inner;
@@ -271,6 +322,11 @@ Value WorkgroupOrder::encode(SortOp sort, Value element) {
   return width == 64 ? number : arith::ExtUIOp::create(builder, loc, wordType, number).getResult();
 }
 
+Value WorkgroupOrder::packWord(Value word, Value place) {
+  Value high = arith::ShLIOp::create(builder, loc, word, constant(builder.getI64IntegerAttr(32)));
+  return arith::OrIOp::create(builder, loc, high, arith::ExtUIOp::create(builder, loc, builder.getI64Type(), place));
+}
+
 WorkgroupOrder::Words WorkgroupOrder::shareWords(SortOp sort, int64_t tile) {
   Value words = share(2 * tile, builder.getI64Type());
   return {words, isPacked(sort) ? Value() : share(2 * tile, builder.getI32Type()), index(0), tile, /*isShared=*/true};
@@ -286,10 +342,8 @@ void WorkgroupOrder::sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, 
   for (int64_t item = 0; item < items; ++item) {
     Value p = add(own, index(item)), j = smaller(add(start, p), index(rows.extent - 1));
     Value word = encode(sort, load(x, {at[0], j, at[1]})), place = toWord(j);
-    if (isPacked(sort)) {
-      Value high = arith::ShLIOp::create(builder, loc, word, constant(builder.getI64IntegerAttr(32)));
-      word = arith::OrIOp::create(builder, loc, high, arith::ExtUIOp::create(builder, loc, builder.getI64Type(), place));
-    }
+    if (isPacked(sort))
+      word = packWord(word, place);
     words.push_back(choose(isLess(p, count), word, none));
     places.push_back(place);
   }
@@ -375,9 +429,137 @@ Value WorkgroupOrder::mergeAll(const Words &all, Value count, int64_t first, int
   return add(all.base, index(passes % 2 * all.half));
 }
 
+template <typename Word> void WorkgroupOrder::sortWords(Value count, Value to, Word word) {
+  constexpr int64_t items = SortShape::items;
+  Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
+  when(isLess(own, count), [&] {
+    Values words;
+    for (int64_t item = 0; item < items; ++item) {
+      Value p = add(own, index(item));
+      words.push_back(choose(isLess(p, count), word(smaller(p, subtract(count, index(1)))), none));
+    }
+    for (int64_t round = 0; round < items; ++round)
+      for (int64_t item = round % 2; item + 1 < items; item += 2) {
+        Value turns = compare(arith::CmpIPredicate::ult, words[item + 1], words[item]);
+        Value before = choose(turns, words[item + 1], words[item]);
+        words[item + 1] = choose(turns, words[item], words[item + 1]);
+        words[item] = before;
+      }
+    for (int64_t item = 0; item < items; ++item)
+      store(words[item], to, add(own, index(item)));
+  });
+}
+
+/// Each thread looks for the first of its elements, those are sorted, and then the candidates.
+void WorkgroupOrder::emitFirst(SortOp sort, const FirstShape &shape) {
+  Rows rows(getShape(sort.getX()), sort.getDim());
+  Operand x = getOperand(sort.getX(), rows.shape());
+  Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
+  const int64_t tile = threads * SortShape::items, candidates = shape.first * shape.items;
+  Words words{share(2 * tile, builder.getI64Type()), Value(), index(0), tile, /*isShared=*/true};
+  Value bests = share(threads, builder.getI64Type()), winners = share(shape.first, builder.getI32Type());
+  Value none = constant(builder.getI64IntegerAttr(-1));
+  auto wordOf = [&](Value j) {
+    Value element = load(x, {at[0], smaller(j, index(rows.extent - 1)), at[1]});
+    return choose(isLess(j, index(rows.extent)), packWord(encode(sort, element), toWord(j)), none);
+  };
+  auto sortAll = [&](int64_t count, auto word) {
+    sortWords(index(count), words.words, word);
+    meet();
+    return mergeAll(words, index(count), 1, divideCeil(count, SortShape::items));
+  };
+  // Several elements are on their way at a time.
+  constexpr int64_t together = 8;
+  const int64_t each = std::min(shape.items, together);
+  Values best = loop(index(0), index(shape.items), index(each), none, [&](Value begin, ValueRange carried) -> Values {
+    Value least = carried[0];
+    for (int64_t item = 0; item < each; ++item)
+      least = arith::MinUIOp::create(builder, loc, least, wordOf(add(multiply(add(begin, index(item)), threads), thread)));
+    return {least};
+  });
+  store(best[0], bests, thread);
+  meet();
+  Value from = sortAll(threads, [&](Value p) { return loadAt(bests, p); });
+  auto placeAt = [&](Value p) -> Value {
+    return arith::TruncIOp::create(builder, loc, builder.getI32Type(), loadAt(words.words, add(from, p)));
+  };
+  forOwn(index(shape.first), [&](Value p) {
+    store(arith::AndIOp::create(builder, loc, placeAt(p), word(threads - 1)), winners, p);
+  });
+  meet();
+  from = sortAll(candidates, [&](Value p) {
+    Value rank = arith::DivUIOp::create(builder, loc, p, index(shape.items));
+    Value round = arith::RemUIOp::create(builder, loc, p, index(shape.items));
+    return wordOf(add(toIndex(loadAt(winners, rank)), multiply(round, threads)));
+  });
+  forOwn(index(shape.first), [&](Value j) {
+    Value place = placeAt(j);
+    Value given = sort.getKind() == SortKind::Values
+                      ? load(x, {at[0], toIndex(place), at[1]})
+                      : arith::ExtSIOp::create(builder, loc, builder.getI64Type(), place).getResult();
+    store(given, out, linear(rows, at[0], j, at[1]));
+  });
+}
+
+/// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand before it,
+/// which is found by bisection. Of equal ones those of earlier runs do.
+void WorkgroupOrder::emitRuns(SortOp sort, int64_t runs) {
+  constexpr int64_t groupThreads = 256, together = 8;
+  Rows rows(getShape(sort.getX()), sort.getDim());
+  const int64_t length = rows.extent / runs;
+  Operand x = getOperand(sort.getX(), rows.shape());
+  Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, groupThreads, 1}, groupThreads);
+  Value e = add(at[1], thread);
+  when(isLess(e, index(rows.extent)), [&] {
+    Value element = load(x, {at[0], e, at[2]}), own = encode(sort, element);
+    Value run = arith::DivUIOp::create(builder, loc, e, index(length)), place = arith::RemUIOp::create(builder, loc, e, index(length));
+    const auto first = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(length) + 1)) / 2;
+    Values rank = loop(index(0), index(runs), index(together), {place}, [&](Value begin, ValueRange carried) -> Values {
+      Values begins, isEarlier, state(together, index(0));
+      for (int64_t i = 0; i < together; ++i) {
+        Value other = smaller(add(begin, index(i)), index(runs - 1));
+        begins.push_back(multiply(other, length));
+        isEarlier.push_back(isLess(other, run));
+      }
+      state.push_back(index(first));
+      // Steps halve: as many elements are known to stand before.
+      state = loop(index(0), index(llvm::Log2_64_Ceil(static_cast<uint64_t>(length) + 1)), index(1), state,
+                   [&](Value, ValueRange values) -> Values {
+                     Values next;
+                     Value step = values[together];
+                     for (int64_t i = 0; i < together; ++i) {
+                       Value count = add(values[i], step), last = subtract(smaller(count, index(length)), index(1));
+                       Value theirs = encode(sort, load(x, {at[0], add(begins[i], last), at[2]}));
+                       Value isEqual = compare(arith::CmpIPredicate::eq, theirs, own);
+                       Value comes = arith::OrIOp::create(builder, loc, compare(arith::CmpIPredicate::ult, theirs, own),
+                                                          both(isEqual, isEarlier[i]));
+                       Value fits = compare(arith::CmpIPredicate::sle, count, index(length));
+                       next.push_back(choose(both(comes, fits), count, values[i]));
+                     }
+                     next.push_back(quotient(step, 2));
+                     return next;
+                   });
+      Value sum = carried[0];
+      for (int64_t i = 0; i < together; ++i) {
+        Value other = add(begin, index(i)), isOther = compare(arith::CmpIPredicate::ne, other, run);
+        sum = add(sum, choose(both(isOther, isLess(other, index(runs))), state[i], index(0)));
+      }
+      return {sum};
+    });
+    Value given = sort.getKind() == SortKind::Values
+                      ? element
+                      : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), e).getResult();
+    store(given, out, linear(rows, at[0], rank[0], at[2]));
+  });
+}
+
 /// A tile after the other is sorted in shared memory; tiles are merged in memory.
 void WorkgroupOrder::emitSort(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
+  if (auto runs = sort->getAttrOfType<IntegerAttr>(runsAttrName))
+    return emitRuns(sort, runs.getInt());
+  if (const FirstShape first(sort, rows, machine); isPacked(sort) && first.isFor(rows))
+    return emitFirst(sort, first);
   SortShape shape(rows, wordBytes(sort), machine);
   const bool isOneTile = shape.isOneTile(rows);
   Operand x = getOperand(sort.getX(), rows.shape());
@@ -430,13 +612,16 @@ void WorkgroupOrder::emitSort(SortOp sort) {
 void WorkgroupOrder::emitScatter(ScatterOp scatter) {
   Rows rows(getShape(scatter.getX()), scatter.getDim());
   Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(), static_cast<int64_t>(getShape(scatter.getIndices()).size()));
-  ScatterShape shape(rows, machine.threads);
-  constexpr int64_t looks = ScatterShape::looks;
+  ScatterShape shape(rows, updateRows.extent, machine);
+  const int64_t looks = shape.looks;
   Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
   Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
-  Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, shape.rows, shape.columns}, ScatterShape::threads);
+  Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, shape.rows, shape.columns}, shape.threads);
   Type i32 = builder.getI32Type();
-  Value targets = share(threads * looks, i32), most = share(threads, i32);
+  Value targets = share(threads * looks, i32), slots = share(threads * looks, i32), sums = share(2 * threads, i32);
+  // Those of each thread, where rows are shared out among threads.
+  const bool takesTurns = shape.turns > 1;
+  Value mine = takesTurns ? share(threads * looks, i32) : Value();
   Value column = add(at[2], remainder(thread, shape.columns)), turn = quotient(thread, shape.columns);
   Value end = smaller(add(at[1], index(shape.rows)), index(rows.extent));
   Value zero = index(0), one = index(1), numUpdates = index(updateRows.extent);
@@ -449,6 +634,24 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
            [&](Value j) { store(load(x, {at[0], j, column}), out, linear(rows, at[0], j, column)); });
     });
   }
+  auto count = [&](Value condition) { return arith::ExtUIOp::create(builder, loc, i32, condition).getResult(); };
+  // How many all threads before this one have, and all together.
+  auto sumUp = [&](Value own) -> std::pair<Value, Value> {
+    int64_t half = 0;
+    Value sum = own;
+    auto slot = [&](Value of) { return add(of, index(half * threads)); };
+    store(sum, sums, slot(thread));
+    meet();
+    for (int64_t distance = 1; distance < threads; distance *= 2) {
+      Value before = loadAt(sums, slot(larger(subtract(thread, index(distance)), index(0))));
+      sum = choose(isLess(thread, index(distance)), sum, add(before, sum));
+      half = 1 - half;
+      store(sum, sums, slot(thread));
+      meet();
+    }
+    Value all = loadAt(sums, slot(index(threads - 1)));
+    return {toIndex(subtract(sum, own)), toIndex(all)};
+  };
   loop(zero, numUpdates, index(threads * looks), [&](Value begin) {
     for (int64_t look = 0; look < looks; ++look) {
       Value slot = add(thread, index(look * threads)), u = add(begin, slot);
@@ -459,29 +662,61 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
       store(choose(both(isInside, isLess(u, numUpdates)), toWord(offset), none), targets, slot);
     }
     meet();
-    Value found = none;
-    for (int64_t look = 0; look < looks; ++look)
-      found = larger(found, loadAt(targets, add(multiply(thread, looks), index(look))));
-    store(found, most, thread);
+    // Those inside, in their order.
+    Value found = word(0);
+    SmallVector<Value> isFound;
+    for (int64_t look = 0; look < looks; ++look) {
+      isFound.push_back(isLess(none, loadAt(targets, add(multiply(thread, looks), index(look)))));
+      found = add(found, count(isFound.back()));
+    }
+    auto [first, all] = sumUp(found);
+    Value next = first;
+    for (int64_t look = 0; look < looks; ++look) {
+      when(isFound[look], [&] { store(toWord(add(multiply(thread, looks), index(look))), slots, next); });
+      next = add(next, choose(isFound[look], one, zero));
+    }
     meet();
-    Value left = subtract(numUpdates, begin);
-    Value pieces = smaller(arith::CeilDivUIOp::create(builder, loc, left, index(looks)), index(threads));
-    loop(zero, pieces, one, [&](Value piece) {
-      when(isLess(none, loadAt(most, piece)), [&] {
-        loop(zero, index(looks), one, [&](Value look) {
-          Value slot = add(multiply(piece, looks), look), target = loadAt(targets, slot);
-          Value isOwn = both(isLess(none, target), isColumn);
-          if (shape.turns > 1) {
-            Value mine = builder.createOrFold<arith::AndIOp>(loc, target, word(shape.turns - 1));
-            isOwn = both(isOwn, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, mine, toWord(turn)));
-          }
-          when(isOwn, [&] {
-            Value j = add(at[1], toIndex(target));
-            update(scatter, load(updates, {at[0], add(begin, slot), column}), linear(rows, at[0], j, column));
-          });
+    // Several updates are on their way at a time; they are applied one by one.
+    auto applyAll = [&](Value list, Value from, Value to) {
+      constexpr int64_t together = 4;
+      loop(from, to, index(together), [&](Value first) {
+        Values exists, places, given;
+        for (int64_t i = 0; i < together; ++i) {
+          Value p = add(first, index(i)), slot = toIndex(loadAt(list, smaller(p, subtract(to, one))));
+          exists.push_back(isLess(p, to));
+          places.push_back(linear(rows, at[0], add(at[1], toIndex(loadAt(targets, slot))), column));
+          given.push_back(load(updates, {at[0], add(begin, slot), column}));
+        }
+        for (int64_t i = 0; i < together; ++i)
+          when(exists[i], [&] { update(scatter, given[i], places[i]); });
+      });
+    };
+    if (!takesTurns) {
+      when(isColumn, [&] { applyAll(slots, zero, all); });
+    } else {
+      // A thread has its own behind each other, so that those of a warp wait for memory together.
+      auto isOwn = [&](Value slot) {
+        Value theirs = builder.createOrFold<arith::AndIOp>(loc, loadAt(targets, slot), word(shape.turns - 1));
+        return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, theirs, toWord(turn)).getResult();
+      };
+      Values own = loop(zero, all, one, {word(0)}, [&](Value p, ValueRange sum) -> Values {
+        return {add(sum[0], count(isOwn(toIndex(loadAt(slots, p)))))};
+      });
+      // Threads of the same rows and of other columns have the same updates.
+      Value isFirst = compare(arith::CmpIPredicate::eq, remainder(thread, shape.columns), zero);
+      Value place = sumUp(choose(isFirst, own[0], word(0))).first;
+      if (shape.columns > 1)
+        place = choose(isFirst, place, subtract(place, toIndex(own[0])));
+      when(isFirst, [&] {
+        loop(zero, all, one, place, [&](Value p, ValueRange to) -> Values {
+          Value slot = loadAt(slots, p), isMine = isOwn(toIndex(slot));
+          when(isMine, [&] { store(slot, mine, to[0]); });
+          return {add(to[0], choose(isMine, one, zero))};
         });
       });
-    });
+      meet();
+      when(isColumn, [&] { applyAll(mine, place, add(place, toIndex(own[0]))); });
+    }
     meet();
   });
 }
@@ -497,7 +732,7 @@ bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine, bool isUpda
     Rows rows(getShape(scatter.getX()), scatter.getDim());
     const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
     // Where the other rows stay as they are, a workgroup has nothing to do for most of them.
-    if (isUpdate && numUpdates < machine.warpSize)
+    if (isUpdate && (numUpdates < machine.warpSize || scatter->hasAttr(apartAttrName)))
       return false;
     // Of many outer rows each is short, or all have their threads.
     return rows.extent <= std::numeric_limits<int32_t>::max() && rows.extent + numUpdates >= 2 * machine.warpSize &&

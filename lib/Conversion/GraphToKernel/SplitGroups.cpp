@@ -12,6 +12,7 @@
 #include "mlir/IR/Remarks.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Threading.h"
 
 namespace zyx {
 #define GEN_PASS_DEF_SPLITGROUPSPASS
@@ -35,7 +36,10 @@ struct SplitGroupsPass : zyx::impl::SplitGroupsPassBase<SplitGroupsPass> {
 /// Why a group is no kernel; empty where it is one.
 static std::string findReason(GroupOp group) {
   std::string reason;
-  ScopedDiagnosticHandler handler(group.getContext(), [&](Diagnostic &diagnostic) {
+  // What other threads say of other functions, and remarks, are no reasons.
+  ScopedDiagnosticHandler handler(group.getContext(), [&, thread = llvm::get_threadid()](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error || llvm::get_threadid() != thread)
+      return failure();
     reason = diagnostic.str();
     return success();
   });

@@ -42,6 +42,7 @@ private:
   LogicalResult lower(StoreOp store);
   LogicalResult lower(MatrixMultiplyOp multiply);
   LogicalResult lower(PrefetchOp prefetch);
+  LogicalResult lower(WarpReadOp read);
   void fetchAhead(Value from);
   void storePastCaches(Value bits, Value to, unsigned alignment);
   void lower(vector::CreateMaskOp mask);
@@ -544,6 +545,26 @@ LogicalResult MemoryLowering::lower(PrefetchOp prefetch) {
   return success();
 }
 
+LogicalResult MemoryLowering::lower(WarpReadOp read) {
+  const Place *place = placeOf(read, read.getView());
+  if (!place)
+    return failure();
+  Value from = address(*place, read.getIndices(), read.getView().getType().getElementType());
+  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  from = LLVM::AddrSpaceCastOp::create(builder, loc, shared, from);
+  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getI32Type()));
+  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  Value loaded = NVVM::LdMatrixOp::create(builder, loc, words, from, 4,
+                                          read.getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
+                                          NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> each;
+  for (int64_t word = 0; word < 4; ++word)
+    each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
+  read.replaceAllUsesWith(vector::FromElementsOp::create(builder, loc, cast<VectorType>(read.getType()), each).getResult());
+  read.erase();
+  return success();
+}
+
 /// What a processor fetches ahead by itself ends with a page. The address may be behind the buffer: that of
 /// a prefetch need not exist.
 void MemoryLowering::fetchAhead(Value from) {
@@ -655,6 +676,10 @@ LogicalResult MemoryLowering::run() {
       lowered = lower(multiply);
     else if (auto prefetch = dyn_cast<PrefetchOp>(op))
       lowered = lower(prefetch);
+    else if (auto read = dyn_cast<WarpReadOp>(op); read && facts.shared)
+      lowered = lower(read);
+    else if (isa<WarpMultiplyOp>(op) && facts.shared)
+      continue; // Knows no memory.
     else if (auto mask = dyn_cast<vector::CreateMaskOp>(op); mask && mask.getType().getRank() == 1)
       lower(mask);
     else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op); mask && mask.getType().getRank() == 1)

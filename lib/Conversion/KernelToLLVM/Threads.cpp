@@ -72,6 +72,39 @@ void lowerPowers(LLVM::LLVMFuncOp func) {
   });
 }
 
+/// Behind the conversions of small floats, which have no bits in a register of two.
+void lowerWarpProducts(LLVM::LLVMFuncOp func) {
+  func.walk([](WarpMultiplyOp multiply) {
+    OpBuilder builder(multiply);
+    Location loc = multiply.getLoc();
+    const bool isHalf = multiply.getElement().isF16();
+    const NVVM::MMATypes kind = isHalf ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+    auto unpack = [&](Value vector) {
+      SmallVector<Value> registers;
+      for (int64_t i = 0; i < cast<VectorType>(vector.getType()).getNumElements(); ++i)
+        registers.push_back(vector::ExtractOp::create(builder, loc, vector, i));
+      return registers;
+    };
+    auto asFactor = [&](Value vector) {
+      SmallVector<Value> registers = unpack(vector);
+      for (Value &each : registers)
+        if (isHalf)
+          each = LLVM::BitcastOp::create(builder, loc, VectorType::get(2, multiply.getElement()), each);
+      return registers;
+    };
+    const SmallVector<Value> left = asFactor(multiply.getLhs()), right = asFactor(multiply.getRhs()), sums = unpack(multiply.getAcc());
+    auto four = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getF32Type()));
+    Value made = NVVM::MmaOp::create(builder, loc, four, left, right, sums, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
+                                     std::nullopt, std::array{kind, kind},
+                                     std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+    SmallVector<Value> all;
+    for (int64_t i = 0; i < 4; ++i)
+      all.push_back(LLVM::ExtractValueOp::create(builder, loc, made, i));
+    multiply.replaceAllUsesWith(vector::FromElementsOp::create(builder, loc, cast<VectorType>(multiply.getType()), all).getResult());
+    multiply.erase();
+  });
+}
+
 struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBase<ConvertKernelToThreads> {
   using ConvertKernelToThreadsPassBase::ConvertKernelToThreadsPassBase;
 
@@ -109,6 +142,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();
       lowerPowers(made->func);
+      lowerWarpProducts(made->func);
       funcs.push_back(made->func);
     }
     ConversionTarget target(getContext());

@@ -7,8 +7,8 @@
 // A program walks a strip of neighbouring rows, and carries sums in memory; the last vector has five lanes.
 // REMARK: columns_0: 'graph.scan' is computed in vectors of 16 elements
 // CHECK-LABEL: kernel.func @columns_0
-// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [4, 1029] step [1, 256]
-// CHECK: %[[SUMS:.*]] = kernel.alloc : <256xf32, private>
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [4, 1029] step [1, 1024]
+// CHECK: %[[SUMS:.*]] = kernel.alloc : <1024xf32, private>
 // CHECK: kernel.load %[[SUMS]]{{.*}} -> vector<16xf32>
 // CHECK: kernel.load %{{.*}} -> vector<16xbf16>
 // CHECK: arith.extf %{{.*}} : vector<16xbf16> to vector<16xf32>
@@ -21,13 +21,28 @@ func.func @columns(%x: tensor<4x20x1029xbf16>) -> tensor<4x20x1029xbf16> {
   return %y : tensor<4x20x1029xbf16>
 }
 
-// Rows that are no neighbours are walked one by one.
-// REMARK: rows_0: 'graph.scan' is computed element by element, without vectors
+// A row whose elements are neighbours is walked a vector at a time: four shuffles, and one sum with what is carried. The rest of
+// eight is walked one by one.
+// REMARK: rows_0: 'graph.scan' is computed in vectors of 16 elements
 // CHECK-LABEL: kernel.func @rows_0
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
+// CHECK-COUNT-4: vector.shuffle
+// CHECK: vector.broadcast %[[SO_FAR]] : f32 to vector<16xf32>
+// CHECK: vector.extract %{{.*}}[15]
+// CHECK: scf.for
 // CHECK-NOT: vector<
 func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   %y = graph.scan add %x dim = 1 : tensor<64x1000xf32>
   return %y : tensor<64x1000xf32>
+}
+
+// Rows of fewer elements than two vectors are walked one by one.
+// REMARK: short_0: 'graph.scan' is computed element by element, without vectors
+// CHECK-LABEL: kernel.func @short_0
+// CHECK-NOT: vector<
+func.func @short(%x: tensor<64x20xf32>) -> tensor<64x20xf32> {
+  %y = graph.scan add %x dim = 1 : tensor<64x20xf32>
+  return %y : tensor<64x20xf32>
 }
 
 // The first five of a row: 32 candidates at a time, and no buffer for a sort. What comes before the last of them is looked

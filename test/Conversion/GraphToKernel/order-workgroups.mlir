@@ -10,16 +10,17 @@
 // Where there is no room, and where no threads run together, each row is a program's.
 // LITTLE-NOT: threads =
 
-// Vectors of a row: each thread has two, and what all have before it goes through shared memory in eight steps.
-// REMARK: scan_0: 'graph.scan' is computed by workgroups of 256 threads
+// Vectors of a row: each thread has two, and what all have before it goes through shared memory in ten steps. Few workgroups
+// have as many threads as there may be.
+// REMARK: scan_0: 'graph.scan' is computed by workgroups of 1024 threads
 // CHECK-LABEL: kernel.func @scan_0
-// CHECK-SAME: threads = 256
+// CHECK-SAME: threads = 1024
 // CHECK: kernel.grid (%[[ROW:.*]], %{{.*}}) in [4, 1] step [1, 1]
-// CHECK: %[[SHARED:.*]] = kernel.alloc : <512xf32, shared>
+// CHECK: %[[SHARED:.*]] = kernel.alloc : <2048xf32, shared>
 // CHECK: scf.for {{.*}} iter_args(%[[CARRIED:.*]] = {{.*}}) -> (f32)
 // CHECK-COUNT-2: kernel.load {{.*}} -> vector<4xf32>
 // CHECK: kernel.store %{{.*}}, %[[SHARED]]
-// CHECK-COUNT-9: kernel.barrier workgroup
+// CHECK-COUNT-11: kernel.barrier workgroup
 // CHECK-COUNT-2: kernel.store {{.*}} : vector<4xf32>
 // CHECK: kernel.barrier workgroup
 // CHECK: scf.yield
@@ -86,9 +87,56 @@ func.func @scatter(%x: tensor<5000x768xf32>, %i: tensor<100xi64>, %u: tensor<100
   return %y : tensor<5000x768xf32>
 }
 
+// Of one-element rows a workgroup has as many as there may be threads, so that few read all indices; a thread has its own
+// updates behind each other.
+// REMARK: ones_0: 'graph.scatter' is computed by workgroups of 1024 threads
+// CHECK-LABEL: kernel.func @ones_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 131072, 1] step [1, 1024, 1]
+// CHECK-COUNT-4: kernel.alloc {{.*}}i32, shared>
+func.func @ones(%x: tensor<131072xf32>, %i: tensor<8192x2xi64>, %u: tensor<8192x2xf32>) -> tensor<131072xf32> {
+  %y = graph.scatter set %x[%i], %u dim = 0 : (tensor<131072xf32>, tensor<8192x2xi64>, tensor<8192x2xf32>) -> tensor<131072xf32>
+  return %y : tensor<131072xf32>
+}
+
+// Few columns of long rows: a workgroup has a sector of them.
+// CHECK-LABEL: kernel.func @sectors_0
+// CHECK-SAME: threads = 1024
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [8, 16] step [1, 8]
+func.func @sectors(%x: tensor<8x8192x16xf32>) -> tensor<8x8192x16xf32> {
+  %y = graph.scan max %x dim = 1 : tensor<8x8192x16xf32>
+  return %y : tensor<8x8192x16xf32>
+}
+
+// Of the first elements alone candidates are sorted: all that those threads have whose own first ones come first.
+// CHECK-LABEL: kernel.func @first_0
+// CHECK-SAME: threads = 1024
+// CHECK: kernel.alloc : <14336xi64, shared>
+// CHECK: kernel.alloc : <1024xi64, shared>
+// CHECK: kernel.alloc : <10xi32, shared>
+// CHECK: arith.minui
+func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
+  %y = graph.sort values %x dim = 1 descending {zyx.first = 10 : i64} : tensor<64x32000xf32> -> tensor<64x32000xf32>
+  return %y : tensor<64x32000xf32>
+}
+
+// Of sorted runs each element is put where it belongs by a thread of its own.
+// CHECK-LABEL: kernel.func @runs_0
+// CHECK-SAME: threads = 256
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 8192, 1] step [1, 256, 1]
+// CHECK-NOT: kernel.alloc
+// CHECK-NOT: kernel.barrier
+func.func @runs(%x: tensor<8192xf32>) -> tensor<8192xf32> {
+  %y = graph.sort values %x dim = 0 {zyx.runs = 4 : i64} : tensor<8192xf32> -> tensor<8192xf32>
+  return %y : tensor<8192xf32>
+}
+
 // Short rows, and many columns side by side, are walked by a thread each.
+// A row of up to 32 elements is in a thread's registers.
 // REMARK: short_0: 'graph.sort' is computed element by element, without vectors
 // REMARK: short_1: 'graph.scan' is computed element by element, without vectors
+// CHECK-LABEL: plan.func @short
+// CHECK-NOT: plan.alloc
+// CHECK: plan.return
 // CHECK-LABEL: kernel.func @short_0
 // CHECK-NOT: threads
 // CHECK-LABEL: kernel.func @short_1

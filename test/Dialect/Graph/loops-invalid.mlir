@@ -109,7 +109,7 @@ func.func @f(%x: tensor<4xf32>) {
 func.func @f(%x: tensor<4xf32>) {
   %0 = graph.group(%q = %x : tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@+1 {{does not belong inside a graph.group}}
-    %1 = graph.loop(%i to 1) carry(%p = %q : tensor<4xf32>) {
+    %1 = graph.group(%p = %q : tensor<4xf32>) -> tensor<4xf32> {
       graph.yield %p : tensor<4xf32>
     }
     graph.yield %1 : tensor<4xf32>

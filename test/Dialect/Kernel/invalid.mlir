@@ -75,7 +75,7 @@
 
 // -----
 
-// expected-error@+1 {{tiles of 12 x 32 do not fit a matrix unit, whose registers hold 16 x 16}}
+// expected-error@+1 {{tiles of 12 x 32 do not fit a matrix unit, whose blocks have 16 x 16 elements, or 16 x 8}}
 "test.attr"() {a = #kernel.blocking<12 x 32, rows 24, depth 64, pack lhs rhs, narrow>} : () -> ()
 
 // -----

@@ -49,6 +49,27 @@ kernel.func @channels_first(%w: !kernel.buffer<f32, global>, %x: !kernel.buffer<
   kernel.return
 }
 
+// A gradient of filters, channels first: the contraction is over positions, and columns are channels and places of the window, of
+// which three are neighbours. Rows of the right factor are runs of 28: sixteen columns are read along them, and transposed.
+// CHECK-LABEL: kernel.func @filters
+// CHECK: %[[X:.*]] = kernel.view %arg1
+// CHECK-COUNT-16: kernel.load %[[X]][%{{.*}}] mask
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-16: kernel.store %{{.*}} : vector<16xf32>, <{{.*}}, private>
+// CHECK: math.fma
+kernel.func @filters(%g: !kernel.buffer<f32, global>, %x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %gs = kernel.view %g map <[<[8, 784] strides [784, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x784xf32, global>
+  %xs = kernel.view %x map <[<[784, 72] strides [72, 1]>, <[28, 28, 8, 3, 3] strides [30, 1, 900, 30, 1]>, <[8, 30, 30] strides [784, 28, 1] offset -29 valid [0 : 8, 1 : 29, 1 : 29]>]> : !kernel.buffer<f32, global> -> !kernel.view<784x72xf32, global>
+  %ys = kernel.view %y map <[<[8, 72] strides [72, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x72xf32, global>
+  %a = kernel.load %gs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x784xf32, global> -> tensor<8x784xf32>
+  %b = kernel.load %xs[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<784x72xf32, global> -> tensor<784x72xf32>
+  %zero = arith.constant dense<0.0> : tensor<8x72xf32>
+  %d = kernel.dot %a, %b, %zero blocking <8 x 48, rows 8, depth 400, pack rhs> : tensor<8x784xf32>, tensor<784x72xf32> -> tensor<8x72xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<8x72xf32>, !kernel.view<8x72xf32, global>
+  kernel.return
+}
+
 // A depthwise convolution whose windows hardly overlap: nine steps, whose positions in the window are numbers, and no branch.
 // CHECK-LABEL: kernel.func @depthwise
 // CHECK-NOT: scf.if

@@ -78,25 +78,30 @@ Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
   return make(family, std::move(program));
 }
 
-std::vector<std::string_view> networkNames() {
+static std::span<const Family> programsOf(FixedList list) {
+  return list == FixedList::Networks ? networks() : workloads();
+}
+
+std::vector<std::string_view> namesOf(FixedList list) {
   std::vector<std::string_view> names;
-  for (const Family &network : networks())
-    names.push_back(network.name);
+  for (const Family &program : programsOf(list))
+    names.push_back(program.name);
   return names;
 }
 
-Result<ModelProgram> makeNetwork(uint64_t index, Scale scale) {
-  if (index >= networks().size())
-    return Status::invalidArgument("there are " + std::to_string(networks().size()) + " networks");
-  const Family &network = networks()[index];
+Result<ModelProgram> makeFixed(FixedList list, uint64_t index, Scale scale) {
+  const bool isNetwork = list == FixedList::Networks;
+  const std::span<const Family> all = programsOf(list);
+  if (index >= all.size())
+    return Status::invalidArgument("there are " + std::to_string(all.size()) + (isNetwork ? " networks" : " workloads"));
   ModelProgram program;
-  program.family = "network";
-  program.variant = network.name;
+  program.family = isNetwork ? "network" : "workload";
+  program.variant = all[index].name;
   program.index = index;
   program.scale = scale;
-  // What is compared with the interpreter has all digits.
-  program.dtype = scale == Scale::Small ? DType::F32 : DType::BF16;
-  return make(network, std::move(program));
+  // What is compared with the interpreter has all digits; processors have libraries for f32.
+  program.dtype = scale == Scale::Small || (scale == Scale::Host && !isNetwork) ? DType::F32 : DType::BF16;
+  return make(all[index], std::move(program));
 }
 
 std::string nameOf(const ModelProgram &program) {
@@ -171,9 +176,9 @@ Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint6
   return Status::ok();
 }
 
-Status addNetworkCases(std::vector<conformance::Case> &cases, uint64_t first, int64_t count, Scale scale) {
+Status addFixedCases(std::vector<conformance::Case> &cases, FixedList list, uint64_t first, int64_t count, Scale scale) {
   for (uint64_t index = first; index < first + static_cast<uint64_t>(count); ++index) {
-    ZYX_ASSIGN_OR_RETURN(const ModelProgram model, makeNetwork(index, scale));
+    ZYX_ASSIGN_OR_RETURN(const ModelProgram model, makeFixed(list, index, scale));
     ZYX_RETURN_IF_ERROR(addCase(cases, model));
   }
   return Status::ok();

@@ -138,6 +138,7 @@ std::span<const Family> imageFamilies();
 std::span<const Family> sequenceFamilies();
 /// Fixed ones.
 std::span<const Family> networks();
+std::span<const Family> workloads();
 
 } // namespace zyx::smith
 

@@ -88,6 +88,26 @@ TEST(DonateTest, WhatIsWrittenBehindTheLastReaderStays) {
   EXPECT_THAT(given->commands, ElementsAre(a.commands[0], two(1, 2, {0}), a.commands[2]));
 }
 
+// next = p, and some of it f(x); y = g(next)
+TEST(DonateTest, WhatBeginsAsACopyIsUpdatedWhereItLies) {
+  Artifact a = plan();
+  a.commands = {{Copy{{0, 0}, {2, 0}, size}, {}}, two(1, 2, {0}), two(2, 3, {1})};
+  const Result<Artifact> given = donate(a, {{{0, 0}}});
+  ASSERT_TRUE(given.isOk()) << given.status().toString();
+  EXPECT_THAT(given->commands, ElementsAre(a.commands[0], a.commands[1], two(2, 3, {0, 1})));
+  EXPECT_EQ(given->arenaSize, size);
+}
+
+// next = p, and some of it f(x); y = g(p)
+TEST(DonateTest, WhatIsReadBehindItsUpdateIsMadeBeside) {
+  Artifact a = plan();
+  a.commands = {{Copy{{0, 0}, {2, 0}, size}, {}}, two(1, 2, {0}), two(0, 3)};
+  const Result<Artifact> given = donate(a, {{{0, 0}}});
+  ASSERT_TRUE(given.isOk()) << given.status().toString();
+  EXPECT_THAT(given->commands, ElementsAre(Command{Copy{{0, 0}, {5, 0}, size}, {}}, two(1, 5, {0}), two(0, 3),
+                                           Command{Copy{{5, 0}, {2, 0}, size}, {0, 1, 2}}));
+}
+
 // A loop that reads p in each pass, around what makes next; the init comes before all.
 TEST(DonateTest, LoopsAreOneReader) {
   Artifact a = plan();

@@ -426,6 +426,35 @@ TEST_F(CudaDeviceTest, LaunchesCommandsAsGraphsThatAreChanged) {
   expectNothingLeft();
 }
 
+// w = x is no copy where w lies in x, and is one again where it lies elsewhere.
+TEST_F(CudaDeviceTest, CopiesNothingToWhereItIs) {
+  Result<std::shared_ptr<Device>> device = createDevice("cuda");
+  ASSERT_TRUE(device.isOk());
+  auto executor = Executor::create(*device, test::sampleForCuda(), {{0, 2}});
+  ASSERT_TRUE(executor.isOk()) << executor.status().toString();
+  const std::vector<int32_t> x = input();
+  auto given = runtime::Buffer::allocate((*device)->pool(), bytes), other = runtime::Buffer::allocate((*device)->pool(), bytes);
+  ASSERT_TRUE(given.isOk() && other.isOk());
+  ASSERT_TRUE((*given)->write(std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE((*executor)->bindInput(0, *given).isOk());
+  int graphs = 0;
+  for (int run = 0; run < 9; ++run) {
+    if (run % 3 == 0)
+      ASSERT_TRUE((*executor)->bindOutput(2, run == 3 ? *other : *given).isOk());
+    const Status status = (*executor)->run();
+    ASSERT_TRUE(status.isOk()) << run << ": " << status.toString();
+    const Status right = check(**executor);
+    EXPECT_TRUE(right.isOk()) << run << ": " << right.toString();
+    graphs += std::exchange(fake->graphLaunches, 0);
+  }
+  // All runs but the first go by graphs.
+  EXPECT_EQ(graphs, 2 + 8 * 4);
+  *executor = nullptr;
+  given = other = std::shared_ptr<runtime::Buffer>();
+  *device = nullptr;
+  expectNothingLeft();
+}
+
 TEST_F(CudaDeviceTest, LaunchesLoopsOfFewTripsInGraphs) {
   Artifact artifact = test::sampleForCuda();
   auto &loop = std::get<Loop>(artifact.commands[3].action);

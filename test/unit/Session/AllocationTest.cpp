@@ -69,8 +69,8 @@ runtime::Executor &makeExecutor(std::unique_ptr<runtime::Executor> &owner, unsig
     kinds.insert(command.action.index());
   for (const artifact::Kernel &kernel : artifact.kernels)
     privateBytes += kernel.stackBytes;
-  // Launches, copies and loops.
-  EXPECT_GE(kinds.size(), 3u);
+  // Launches, and copies or loops.
+  EXPECT_GE(kinds.size(), 2u);
   EXPECT_GT(privateBytes, 0u);
   for (size_t i = 0; i < 2; ++i) {
     const std::vector<float> values(i == 0 ? 256 * 512 : 512 * 384, 0.25f);

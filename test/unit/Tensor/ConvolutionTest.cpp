@@ -7,6 +7,7 @@
 #include "TensorFixture.h"
 
 #include <array>
+#include <numeric>
 
 using namespace zyx;
 using namespace zyx::test;
@@ -198,6 +199,30 @@ TEST_P(ConvolutionTest, GradientsAgreeWithDifferences) {
   average.padding = {1};
   average.countPadding = false;
   expectGradients([&](const Inputs &in) { return avgPool(in[0], {3}, average); }, {doubles({2, 5})});
+}
+
+TEST_P(ConvolutionTest, MaxPoolGivesToTheFirstOfEqualElements) {
+  const auto gradientOfPool = [this](const Tensor &x, Dims window, WindowOptions options) {
+    const Tape tape(context);
+    const Tensor y = maxPool(x, window, options);
+    // The windows are told apart.
+    return floats(zyx::gradient(y, {x}, (Tensor::arange(0, y.numel(), 1, y.dtype()) + 1).reshape(y.shape()))[0]);
+  };
+  const Tensor x = Tensor::from({2.f, 2.f, 1.f, 2.f, 2.f, 2.f});
+  EXPECT_THAT(gradientOfPool(x, {3}, {.stride = {1}}), ElementsAre(1, 2, 0, 7, 0, 0));
+  EXPECT_THAT(gradientOfPool(x, {3}, {.stride = {2}, .padding = {1}}), ElementsAre(1, 2, 0, 3, 0, 0));
+  EXPECT_THAT(gradientOfPool(x, {2}, {}), ElementsAre(1, 0, 0, 2, 3, 0));
+  EXPECT_THAT(gradientOfPool(x, {2}, {.stride = {3}}), ElementsAre(1, 0, 0, 2, 0, 0));
+  EXPECT_THAT(gradientOfPool(x, {2}, {.stride = {1}, .dilation = {3}}), ElementsAre(1, 2, 0, 0, 0, 3));
+  const Tensor plane = Tensor::from({1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f}).reshape({3, 3});
+  EXPECT_THAT(gradientOfPool(plane, {2, 2}, {.stride = {1}}), ElementsAre(1, 2, 0, 3, 4, 0, 0, 0, 0));
+  EXPECT_THAT(gradientOfPool(plane, {3, 3}, {.stride = {1}, .padding = {1}}), ElementsAre(12, 9, 0, 15, 9, 0, 0, 0, 0));
+  // A window of more elements than are looked at one by one.
+  const Tensor row = Tensor::zeros({100}).detach();
+  const std::vector<float> longRow = gradientOfPool(row, {70}, {.stride = {30}});
+  EXPECT_EQ(longRow[0], 1);
+  EXPECT_EQ(longRow[30], 2);
+  EXPECT_EQ(std::accumulate(longRow.begin(), longRow.end(), 0.f), 3);
 }
 
 TEST_P(ConvolutionTest, Refusals) {

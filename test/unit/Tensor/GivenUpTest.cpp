@@ -48,6 +48,38 @@ TEST_P(GivenUpTest, ResultsTakeTheMemory) {
   EXPECT_THAT(floats(x), ElementsAre(31, 47, 63));
 }
 
+// A row of a cache for each of two texts, and one of them all: rows of the result are those of the argument, but for these.
+TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
+  const auto put = [](const Tensor &at, const Tensor &row, const Tensor &cache) {
+    const Tensor places = Tensor::arange(0, cache.extent(1)).unsqueeze(0).unsqueeze(2);
+    return where(places == at, row, cache);
+  };
+  const Jit step(
+      [&](Arguments a) {
+        const Tensor next = put(a[1].reshape({a[1].numel(), 1, 1}), a[2], a[0]);
+        return std::vector{next, next.sum(1)};
+      },
+      {.givenUp = {0}});
+  for (const std::vector<int64_t> &at : {std::vector<int64_t>{3, 9}, std::vector<int64_t>{5}, std::vector<int64_t>{-1, 12}}) {
+    Tensor cache = Tensor::zeros({2, 12, 4}, DType::F32) + 1;
+    cache = cache.detach();
+    cache.realize();
+    const Tensor position = Tensor::from(at, {static_cast<int64_t>(at.size())}), row = waves({2, 1, 4}, 7);
+    const Tensor expected = put(position.reshape({position.numel(), 1, 1}), row, Tensor::ones({2, 12, 4}, DType::F32));
+    const std::vector<float> all = floats(expected), sums = floats(expected.sum(1));
+    // Twice, that of the second time in what the first one gave.
+    std::vector<Tensor> results = step({std::move(cache), position, row});
+    EXPECT_EQ(floats(results[0]), all);
+    EXPECT_EQ(floats(results[1]), sums);
+    Tensor again = std::move(results[0]);
+    results.clear();
+    results = step({std::move(again), position, row});
+    EXPECT_EQ(floats(results[0]), all);
+    EXPECT_EQ(floats(results[1]), sums);
+  }
+  EXPECT_GE(context.counters().taken, 3u);
+}
+
 TEST_P(GivenUpTest, WhatSomebodyElseNeedsKeepsItsValue) {
   const Jit step(doubled, {.givenUp = {0}});
   uint64_t kept = 0;

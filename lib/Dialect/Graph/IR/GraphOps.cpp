@@ -328,7 +328,8 @@ LogicalResult GroupOp::verify() {
 
 LogicalResult GroupOp::verifyRegions() {
   for (Operation &op : getBlock().without_terminator()) {
-    if (!isa<NodeOpInterface>(op))
+    // A loop that is one kernel is in one group.
+    if (!isa<NodeOpInterface, LoopOp>(op))
       return op.emitOpError("does not belong inside a graph.group");
     if (isa<ParameterOp>(op))
       return op.emitOpError("belongs outside of the graph.group, as its input");

@@ -281,9 +281,9 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "blocks of " << rowBlock << " rows are not a multiple of tiles of " << rows;
   if (alongDepth && (packLhs || packRhs))
     return emitError() << "factors read along the contraction are not packed";
-  if (narrow && (alongDepth || (rows != 16 && rows != 32) || (columns != 16 && columns != 32)))
+  if (narrow && (alongDepth || rows % 8 != 0 || columns % 8 != 0 || (rows % 16 != 0 && columns % 16 != 0)))
     return emitError() << "tiles of " << rows << " x " << columns
-                       << " do not fit a matrix unit, whose registers hold 16 x 16";
+                       << " do not fit a matrix unit, whose blocks have 16 x 16 elements, or 16 x 8";
   return success();
 }
 

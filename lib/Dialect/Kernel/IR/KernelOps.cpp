@@ -383,6 +383,31 @@ LogicalResult MatrixMultiplyOp::verify() {
   return success();
 }
 
+void WarpReadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addEffect(effects, MemoryEffects::Read::get(), getViewMutable());
+}
+
+LogicalResult WarpReadOp::verify() {
+  ViewType view = getView().getType();
+  if (view.getSpace() != Space::Shared || !view.hasStaticShape() || view.getElementType().getIntOrFloatBitWidth() != 16)
+    return emitOpError() << "reads elements of 16 bits out of shared memory, not " << view;
+  if (static_cast<int64_t>(getIndices().size()) != view.getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices for a view of rank " << view.getRank();
+  if (getType() != VectorType::get(4, IntegerType::get(getContext(), 32)))
+    return emitOpError() << "gives vector<4xi32>, not " << getType();
+  return success();
+}
+
+LogicalResult WarpMultiplyOp::verify() {
+  Type word = IntegerType::get(getContext(), 32);
+  if (!getElement().isF16() && !getElement().isBF16())
+    return emitOpError() << "multiplies f16 or bf16, not " << getElement();
+  if (getLhs().getType() != VectorType::get(4, word) || getRhs().getType() != VectorType::get(2, word) ||
+      getType() != VectorType::get(4, Float32Type::get(getContext())))
+    return emitOpError("takes vector<4xi32>, vector<2xi32> and vector<4xf32>");
+  return success();
+}
+
 LogicalResult PrefetchOp::verify() {
   if (static_cast<int64_t>(getIndices().size()) != getView().getType().getRank())
     return emitOpError() << "has " << getIndices().size() << " indices for a view of rank "

@@ -59,7 +59,7 @@ public:
     if (blocking.getNarrow() && !matrix)
       missed("a dot is multiplied by vectors: the matrix unit takes no such factors, or is not there");
     allocatePacked();
-    if (failed(overBatches(0, Point())))
+    if (failed(t.overBatches(dot, Point(), [&](const Point &at) { return overDepth(at); })))
       return failure();
     for (StoreOp store : epilogue)
       t.done.insert(store);
@@ -147,7 +147,9 @@ private:
 
   /// Where the blocking asks for it and all that is needed is there.
   void chooseMatrixUnit() {
-    if (!blocking.getNarrow() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0)
+    auto fits = [](int64_t extent) { return extent == 16 || extent == 32; };
+    if (!blocking.getNarrow() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0 ||
+        !fits(blocking.getRows()) || !fits(blocking.getColumns()))
       return;
     MatrixUnit unit(t, dot, m, n, k);
     if (unit.takes())
@@ -175,22 +177,6 @@ private:
       int64_t height = llvm::alignTo(std::min(blocking.getRowBlock(), t.axes.extent(m)), lanes);
       lhsMemory = AllocOp::create(t.builder, loc, ViewType::get({height, deep}, element, Space::Private));
     }
-  }
-
-  LogicalResult overBatches(unsigned dim, Point at) {
-    if (dim + 2 == rank)
-      return overDepth(at);
-    Axis axis = t.axes.of(dot.getResult(), dim);
-    FailureOr<Extent> extent = t.extentOf(axis, loc);
-    if (failed(extent))
-      return failure();
-    return t.emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
-      Point inner = at;
-      inner.positions[axis] = i;
-      if (failed(overBatches(dim + 1, inner)))
-        return failure();
-      return Accumulators();
-    });
   }
 
   LogicalResult overDepth(Point at) {

@@ -6,6 +6,8 @@
 
 #include "AccessForm.h"
 
+#include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -53,18 +55,58 @@ static int64_t sizeOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return llvm::alignTo(size, alignment);
 }
 
-std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned depth) {
+std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner) {
   if (!isConstant(map))
     return std::nullopt;
   SmallVector<int64_t> shape = values(map.front().getShape());
   SmallVector<unsigned> order;
   for (unsigned dim = 0; dim < shape.size(); ++dim)
-    if (dim != depth)
+    if (dim != inner)
       order.push_back(dim);
-  order.push_back(depth);
+  order.push_back(inner);
   SmallVector<int64_t> strides = stridesIn(shape, order);
   auto target = MapAttr::get(map.getContext(), strided(map.getContext(), shape, strides));
   return FactorLayout{target, map, target, sizeOf(shape, strides)};
+}
+
+/// One block that finds the same elements as two, where each dimension of the first one steps along one dimension of the
+/// second, and none into the next row of it.
+static std::optional<BlockAttr> compose(BlockAttr front, BlockAttr next) {
+  if (next.hasValid())
+    return std::nullopt;
+  const SmallVector<int64_t> extents = values(front.getShape()), steps = values(front.getStrides());
+  const SmallVector<int64_t> shape = values(next.getShape()), strides = values(next.getStrides());
+  SmallVector<int64_t> rows(shape.size(), 1), last(shape.size(), 0);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    rows[dim - 1] = rows[dim] * shape[dim];
+  int64_t rest = *BlockAttr::constant(front.getOffset()), offset = *BlockAttr::constant(next.getOffset());
+  if (rest < 0)
+    return std::nullopt;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    last[dim] = rest / rows[dim];
+    rest %= rows[dim];
+    offset += last[dim] * strides[dim];
+  }
+  SmallVector<int64_t> made;
+  for (auto [extent, step] : llvm::zip_equal(extents, steps)) {
+    made.push_back(0);
+    if (extent == 1 || step == 0)
+      continue;
+    // The outermost dimension whose rows are no longer than the step.
+    size_t dim = 0;
+    while (dim < shape.size() && (rows[dim] > step || shape[dim] == 1))
+      ++dim;
+    if (step < 0 || dim == shape.size() || step % rows[dim] != 0)
+      return std::nullopt;
+    made.back() = step / rows[dim] * strides[dim];
+    last[dim] += (extent - 1) * (step / rows[dim]);
+  }
+  for (auto [most, extent] : llvm::zip_equal(last, shape))
+    if (most >= extent)
+      return std::nullopt;
+  MLIRContext *context = front.getContext();
+  return BlockAttr::get(context, front.getShape(), numbers(context, made), getAffineConstantExpr(offset, context),
+                        front.getValidLow(), front.getValidHigh());
 }
 
 /// The same elements with the contraction in another order: of its parts, which have these extents, `last` comes last.
@@ -89,13 +131,16 @@ static MapAttr withLast(MapAttr map, unsigned depth, ArrayRef<int64_t> extents, 
     parts.push_back(extents[last]);
     steps.push_back(inner[last]);
   }
-  SmallVector<int64_t> rowMajor(shape.size(), 1);
-  for (size_t dim = shape.size(); dim-- > 1;)
-    rowMajor[dim - 1] = rowMajor[dim] * shape[dim];
-  SmallVector<BlockAttr> blocks = {strided(context, shape, rowMajor),
-                                   strided(context, parts, steps, *BlockAttr::constant(front.getOffset()))};
+  SmallVector<BlockAttr> blocks = {strided(context, parts, steps, *BlockAttr::constant(front.getOffset()))};
   llvm::append_range(blocks, map.getBlocks().drop_front());
-  return MapAttr::get(context, blocks);
+  while (blocks.size() > 1) {
+    std::optional<BlockAttr> one = compose(blocks[0], blocks[1]);
+    if (!one)
+      break;
+    blocks.erase(blocks.begin());
+    blocks.front() = *one;
+  }
+  return reshapeMap(MapAttr::get(context, blocks), shape);
 }
 
 /// The map's last block over a copy of what exists of it, with dimension `inner` innermost; none where its elements
@@ -176,16 +221,21 @@ SmallVector<std::pair<FactorLayout, FactorLayout>> zyx::kernel::channelLayouts(M
   for (unsigned part : form->dims[ownDepth])
     extents.push_back(form->parts[part].extent);
   SmallVector<int64_t> strides = values(own.getBlocks().back().getStrides());
-  for (auto [i, part] : llvm::enumerate(form->dims[ownDepth]))
-    for (auto [dim, stride] : llvm::enumerate(strides)) {
-      if (stride != form->parts[part].stride)
-        continue;
-      std::optional<FactorLayout> moved = withInnermost(withLast(own, ownDepth, extents, i), dim);
-      if (!moved)
-        continue;
-      MapAttr turned = withLast(other, otherDepth, extents, i);
-      if (std::optional<FactorLayout> dense = denseLayout(turned, otherDepth))
-        result.push_back({*moved, *dense});
-    }
+  for (auto [i, part] : llvm::enumerate(form->dims[ownDepth])) {
+    const MapAttr ordered = withLast(own, ownDepth, extents, i), turned = withLast(other, otherDepth, extents, i);
+    SmallVector<FactorLayout> owns, others = {{turned, {}, {}, 0}};
+    // Where channels are next to each other, only the order in which they are contracted is in the way.
+    if (form->parts[part].stride == 1)
+      owns.push_back({ordered, {}, {}, 0});
+    for (auto [dim, stride] : llvm::enumerate(strides))
+      if (stride == form->parts[part].stride)
+        if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))
+          owns.push_back(*moved);
+    if (std::optional<FactorLayout> dense = denseLayout(turned, otherDepth))
+      others.push_back(*dense);
+    for (const FactorLayout &first : owns)
+      for (const FactorLayout &second : others)
+        result.push_back({first, second});
+  }
   return result;
 }

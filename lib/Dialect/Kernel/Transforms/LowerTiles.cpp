@@ -128,13 +128,23 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     return success();
   }
 
+  /// Whether nothing is done to what is read: finding elements is all that takes time.
+  static bool isCopy(FuncOp func) {
+    bool copies = true;
+    func.walk([&](StoreOp store) { copies &= isa_and_nonnull<LoadOp>(store.getValue().getDefiningOp()); });
+    return copies;
+  }
+
   /// Where workgroups of a cluster would have to read each other's tiles, the program is one workgroup's.
   FailureOr<FuncOp> lowerTiles(FuncOp func, const Axes &axes) {
     OpBuilder builder(func);
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu});
+    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu,
+                                                    warpDots});
+    if (isGpu && isCopy(func))
+      lowering.sumByDimension();
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
     if (failed(lowering.lower(func.getBody().front()))) {

@@ -430,6 +430,8 @@ Value AttentionMapper::compute(Value of, Site &site) {
       return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
+  if (auto iota = of.getDefiningOp<IotaOp>())
+    return placesOf(iota, site);
   auto inner = [&](Value operand) { return evaluate(operand, site); };
   if (Value quotient = divideByVector(of, site.frame, inner))
     return quotient;

@@ -149,7 +149,7 @@ void ChainMapper::allocate() {
         {operand, viewOf(*operand), allocShared({step.getStages(), step.getColumns(), columns}, element), columns});
   }
   for (TensorChain::Outer &outer : chain.outer)
-    results.push_back(viewOf(outer.result));
+    results.push_back(outer.isWide ? Value() : viewOf(outer.result));
   ownFull = barriers(1, 1);
   ownEmpty = barriers(1, groups);
   full = barriers(step.getStages(), 1);
@@ -309,13 +309,20 @@ void ChainMapper::emitResults(const State &state, const Place &place, Value inst
     BlockState block({{rowAxis, outer.columns, width}, place, Value()}, /*masked=*/false);
     block.site.known[outer.dot.getResult()] =
         outer.weight == 1 ? sum : arith::MulFOp::create(b, loc, sum, number(tile(width), outer.weight)).getResult();
-    Value result = narrow(evaluate(outer.store.getValue(), block), element);
+    Value sums = evaluate(outer.store.getValue(), block);
+    if (outer.isWide) {
+      write(outer.store, sums, block.site);
+      continue;
+    }
+    Value result = narrow(sums, element);
     Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
     StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(0)}, Value(), DenseBoolArrayAttr());
   }
   BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
   onFirst([&] {
     for (auto [outer, view, kept] : llvm::zip(chain.outer, results, own)) {
+      if (outer.isWide)
+        continue;
       const int64_t width = llvm::alignTo(outer.width, panelColumns);
       Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
       AsyncStoreOp::create(b, loc, slot, view, indicesOf(outer.result, place, place.row));
@@ -510,6 +517,8 @@ Value ChainMapper::compute(Value of, BlockState &block) {
       return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
+  if (auto iota = of.getDefiningOp<IotaOp>())
+    return placesOf(iota, site);
   auto inner = [&](Value operand) { return evaluate(operand, block); };
   for (TensorChain::Inner &each : chain.inner)
     if (auto start = startOf(each.dot, block.masked); start && start->difference.getResult() == of) {

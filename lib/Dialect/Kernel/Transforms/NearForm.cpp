@@ -99,19 +99,22 @@ bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads,
   return numReads / countElements(tile, lanes) >= fewestReads;
 }
 
-double zyx::kernel::packingCycles(MapAttr map, unsigned columns, int64_t lanes) {
+double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {
   // Measured on processors with vectors of 512 bits.
-  constexpr double oneByOne = 4, perRun = 6, perVector = 2;
+  constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
   std::optional<AccessForm> form = AccessForm::compute(map);
   if (!form)
     return oneByOne;
-  form->mergeInnermost(columns);
-  if (form->dims[columns].empty())
-    return oneByOne;
-  const AccessForm::Part &inner = form->parts[form->dims[columns].back()];
-  const int64_t step = std::abs(inner.stride);
-  if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
-    return oneByOne;
-  const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
-  return std::min(oneByOne, (perVector * vectors + perRun) / static_cast<double>(inner.extent));
+  auto inRuns = [&](unsigned dim) {
+    if (form->dims[dim].empty())
+      return oneByOne;
+    form->mergeInnermost(dim);
+    const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+    const int64_t step = std::abs(inner.stride);
+    if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
+      return oneByOne;
+    const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
+    return (perVector * vectors + perRun) / static_cast<double>(inner.extent);
+  };
+  return std::min({oneByOne, inRuns(columns), inRuns(rows) + transposed});
 }

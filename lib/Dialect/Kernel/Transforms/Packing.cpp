@@ -17,9 +17,12 @@ std::optional<Axis> Packer::contiguous(Value tile, Axis a, Axis b) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work = {tile};
   auto look = [&](Value access, Value view) {
+    // What lies along one of them alone, as scales of columns do, is read once for many elements.
+    constexpr int64_t whole = 16;
+    const int64_t weight = !t.machine.isGpu && t.axes.contains(access, a) && t.axes.contains(access, b) ? whole : 1;
     for (auto [dim, axis] : llvm::enumerate(t.axes.of(access))) {
       std::optional<int64_t> stride = strideOf(view, dim);
-      int64_t score = stride == 1 ? 1 : stride == 0 ? 0 : -1;
+      int64_t score = weight * (stride == 1 ? 1 : stride == 0 ? 0 : -1);
       scoreA += axis == a ? score : 0;
       scoreB += axis == b ? score : 0;
     }

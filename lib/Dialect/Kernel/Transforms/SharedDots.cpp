@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A dot with `blocking` whose tile the threads of a workgroup share. They evaluate the elements of both factors, slice by
-// slice along the contraction, whatever these are made of, and store them in shared memory; there each multiplies those of
-// its own rows and columns. docs/cuda.md follows one.
+// slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies those of
+// its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. docs/cuda.md follows one.
 //===----------------------------------------------------------------------===//
 #include "MicroKernel.h"
 #include "Packing.h"
@@ -47,9 +47,12 @@ private:
     Axis axis;
     Extent extent;
     /// Elements of the tile, and as many as all threads have; those of one thread, `lanes` of which are neighbours; threads
-    /// along the axis, and how far apart the neighbours of one thread begin.
+    /// along the axis, and how far apart the neighbours of one thread begin. Where warps multiply, those of a warp, and warps.
     int64_t size = 0, padded = 0, each = 0, lanes = 1, threads = 0, apart = 0;
-    /// Both slices, row by row along the contraction.
+    /// How many of the tile are brought: of what only fills the blocks of a warp nothing is read.
+    int64_t brought = 0;
+    /// Both slices, row by row along the contraction; or with a row for each element of the tile, where warps multiply what is
+    /// read along the contraction.
     Value memory;
     /// Slices are read in pieces of so many elements along this axis.
     Axis readAxis;
@@ -60,17 +63,25 @@ private:
   };
 
   FailureOr<bool> analyse();
+  bool isForWarps();
   bool isWhole(const Side &side, int64_t lanes) const;
   void chooseSides();
+  Axis axisOfRuns(const Side &side);
   int64_t lanesOf(Side &side);
   void placeThreads();
   void placePieces(Side &side);
-  LogicalResult overBatches(unsigned dim, const Point &at);
   LogicalResult emitTile(const Point &at);
   FailureOr<SmallVector<Value>> readSlice(Side &side, const Point &at, Value start);
   void writeSlice(Side &side, ArrayRef<Value> values, Value stage);
   Accumulators multiply(Value stage, Accumulators sums);
   Accumulators multiplyStep(Value row, Accumulators sums);
+  SmallVector<Value> readBlocks(const Side &side, Value stage, Value start, bool isLeft);
+  Accumulators multiplyBlocks(Value stage, Accumulators sums);
+  Accumulators begin();
+  Accumulators byRows(Accumulators sums);
+  Value rowPosition(int64_t row);
+  Value columnPosition(int64_t vector);
+  void allocateSlices();
   LogicalResult finish(const Point &at, Accumulators sums);
   LogicalResult finishRow(Point at, ArrayRef<Value> sums);
   void shareSums(ArrayRef<Value> sums);
@@ -103,8 +114,15 @@ private:
     t.builder.setInsertionPointToStart(branch.thenBlock());
     return body();
   }
-  int64_t vectors() const { return across.each / across.lanes; }
-  int64_t threadsOfTile() const { return down.threads * across.threads; }
+  /// Rows that a thread has sums of, and vectors of each.
+  int64_t rows() const { return byWarps ? 2 * down.each / blockRows : down.each; }
+  int64_t vectors() const { return across.each / (byWarps ? blockColumns : across.lanes); }
+  int64_t threadsOfTile() const { return down.threads * across.threads * (byWarps ? warpThreads : 1); }
+  /// Whether a slice has a row for each element of the tile.
+  bool isByElements(const Side &side) const { return byWarps && side.readAxis == k; }
+
+  /// What a warp multiplies at once: rows, columns, and steps of the contraction.
+  static constexpr int64_t warpThreads = 32, blockRows = 16, blockColumns = 8, blockDepth = 16;
 
   TileLowering &t;
   DotOp dot;
@@ -113,6 +131,8 @@ private:
   unsigned rank;
   Axis k;
   int64_t depth = 0, step = 0;
+  /// Warps multiply what lies in shared memory in its own type of 16 bits.
+  bool byWarps = false;
   /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
   Side down, across;
   /// Groups of threads that have the same sums, each of a part of every slice; those of all but the first.
@@ -120,6 +140,8 @@ private:
   Value parts;
   /// Which thread of its group this is, and which group; whether it is in one, where not all are.
   Value own, group, isMember;
+  /// Where warps multiply, the number of this thread in its own.
+  Value lane;
   SmallVector<StoreOp> epilogue;
 };
 
@@ -136,9 +158,11 @@ FailureOr<bool> SharedDotEmitter::analyse() {
   if (failed(rows) || failed(columns) || failed(along))
     return failure();
   depth = along->constant.value_or(0);
-  if (t.cluster > 1 || depth == 0 || blocking.getAlongDepth() || blocking.getNarrow())
+  if (t.cluster > 1 || depth == 0 || blocking.getAlongDepth())
     return false;
-  step = std::min(depth, blocking.getDepth());
+  byWarps = blocking.getNarrow();
+  step = byWarps ? std::min(llvm::alignTo(depth, blockDepth), llvm::alignTo(blocking.getDepth(), blockDepth))
+                 : std::min<uint64_t>(depth, blocking.getDepth());
   auto setUp = [&](Side &side, Value factor, Axis axis, Extent extent, int64_t each) {
     side.factor = factor;
     side.axis = axis;
@@ -147,6 +171,7 @@ FailureOr<bool> SharedDotEmitter::analyse() {
     side.each = each;
     side.padded = llvm::alignTo(side.size, each);
     side.threads = side.padded / each;
+    side.brought = byWarps ? side.size : side.padded;
     // Of a tile that may be empty no element could be read in the place of others.
     return side.size > 0 && !(extent.value && extent.value.getDefiningOp<arith::MaxSIOp>()) && extent.constant != 0;
   };
@@ -154,10 +179,17 @@ FailureOr<bool> SharedDotEmitter::analyse() {
     return false;
   // More sums are no registers.
   constexpr int64_t mostSums = 128, mostPieces = 64;
-  if (down.each * across.each > mostSums || threadsOfTile() > t.threads ||
-      step * std::max(down.padded, across.padded) > mostPieces * t.threads)
+  if (down.each * across.each > mostSums * (byWarps ? warpThreads : 1) || threadsOfTile() > t.threads ||
+      step * std::max(down.brought, across.brought) > mostPieces * t.threads)
     return false;
-  return true;
+  return !byWarps || isForWarps();
+}
+
+bool SharedDotEmitter::isForWarps() {
+  const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
+  return t.machine.warpDots && (factor.isBF16() || factor.isF16()) && factor == getElementTypeOrSelf(dot.getRhs().getType()) &&
+         element.isF32() && t.threads % warpThreads == 0 && down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
+         (down.each % blockRows == 0 || across.each % blockRows == 0);
 }
 
 /// Whether the elements that exist are whole vectors, in the last tile, too.
@@ -174,18 +206,51 @@ void SharedDotEmitter::chooseSides() {
     for (auto [dim, axis] : llvm::enumerate(t.axes.of(store.getValue())))
       if (strideOf(store.getView(), dim) == 1)
         score += axis == across.axis ? 1 : axis == down.axis ? -1 : 0;
-  if (score < 0)
+  const bool mayBeDown = !byWarps || across.each % blockRows == 0;
+  if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows != 0))
     std::swap(down, across);
   const int64_t vector = std::max<int64_t>(t.machine.vectorBytes * 8 / element.getIntOrFloatBitWidth(), 1);
   for (Side *side : {&down, &across}) {
-    while (side->lanes < vector && side->each % (2 * side->lanes) == 0)
+    while (!byWarps && side->lanes < vector && side->each % (2 * side->lanes) == 0)
       side->lanes *= 2;
     side->apart = side->padded / (side->each / side->lanes);
-    side->readAxis = Packer(t, loc).contiguous(side->factor, side->axis, k).value_or(side->axis);
+    side->readAxis = Packer(t, loc).contiguous(side->factor, side->axis, k).value_or(axisOfRuns(*side));
     side->readLanes = lanesOf(*side);
   }
-  while (2 * groups * threadsOfTile() <= t.threads && step % (2 * groups) == 0)
+  // As a warp's sums lie.
+  if (byWarps)
+    across.lanes = 2;
+  while (2 * groups * threadsOfTile() <= t.threads && step % (2 * groups * (byWarps ? blockDepth : 1)) == 0)
     groups *= 2;
+}
+
+/// The axis along which windows have the longer runs of neighbours.
+Axis SharedDotEmitter::axisOfRuns(const Side &side) {
+  int64_t alongAxis = 0, alongDepth = 0;
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work = {side.factor};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value) || t.evaluator.memory.contains(value))
+      continue;
+    Operation *def = value.getDefiningOp();
+    auto loaded = dyn_cast_or_null<LoadOp>(def);
+    auto view = loaded ? loaded.getView().getDefiningOp<ViewOp>() : ViewOp();
+    if (def && !loaded)
+      llvm::append_range(work, def->getOperands());
+    std::optional<AccessForm> form = view && isComplex(view) ? AccessForm::compute(view.getMap()) : std::nullopt;
+    if (!form)
+      continue;
+    for (auto [dim, axis] : llvm::enumerate(t.axes.of(value))) {
+      form->mergeInnermost(dim);
+      if (form->dims[dim].empty())
+        continue;
+      const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+      const int64_t run = std::abs(inner.stride) == 1 ? inner.extent : 1;
+      (axis == side.axis ? alongAxis : alongDepth) += axis == side.axis || axis == k ? run : 0;
+    }
+  }
+  return alongDepth > alongAxis ? k : side.axis;
 }
 
 /// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by one.
@@ -221,9 +286,9 @@ int64_t SharedDotEmitter::lanesOf(Side &side) {
   int64_t lanes = std::max<int64_t>(accessBytes / widest, 1);
   const bool isAlongDepth = side.readAxis == k;
   auto fits = [&] {
-    return isAlongDepth ? depth % lanes == 0 && step % lanes == 0 : isWhole(side, lanes) && side.padded % lanes == 0;
+    return isAlongDepth ? depth % lanes == 0 && step % lanes == 0 : isWhole(side, lanes) && side.brought % lanes == 0;
   };
-  while (lanes > 1 && (!fits() || step * side.padded / lanes < t.threads))
+  while (lanes > 1 && (!fits() || step * side.brought / lanes < t.threads))
     lanes /= 2;
   return lanes;
 }
@@ -239,6 +304,13 @@ void SharedDotEmitter::placeThreads() {
   }
   if (groups * each < t.threads)
     isMember = isBelow(thread, index(groups * each));
+  if (byWarps) {
+    lane = rest(own, warpThreads);
+    Value warp = over(own, warpThreads);
+    across.number = rest(warp, across.threads);
+    down.number = over(warp, across.threads);
+    return;
+  }
   // A warp has four by eight threads, so that it reads few different rows and columns.
   constexpr int64_t warp = 32, warpDown = 4, warpAcross = 8;
   if (down.threads % warpDown == 0 && across.threads % warpAcross == 0) {
@@ -257,18 +329,18 @@ void SharedDotEmitter::placeThreads() {
 void SharedDotEmitter::placePieces(Side &side) {
   constexpr int64_t chunkBytes = 64;
   const bool isAlongDepth = side.readAxis == k;
-  const int64_t lanes = side.readLanes, row = (isAlongDepth ? step : side.padded) / lanes;
-  const int64_t all = step * side.padded / lanes;
+  const int64_t lanes = side.readLanes, row = (isAlongDepth ? step : side.brought) / lanes;
+  const int64_t all = step * side.brought / lanes;
   int64_t inner = row, middle = step;
   if (isAlongDepth) {
-    middle = side.padded;
+    middle = side.brought;
     inner = std::max<int64_t>(chunkBytes / side.readBytes / lanes, 1);
     if (inner > row || row % inner != 0)
       inner = row;
   }
   const int64_t outer = all / inner / middle;
   Value thread = t.threadInGroup();
-  const bool mayStickOut = !side.extent.constant || *side.extent.constant < side.padded;
+  const bool mayStickOut = !side.extent.constant || *side.extent.constant < side.brought;
   Value last;
   if (mayStickOut)
     last = t.builder.createOrFold<arith::SubIOp>(loc, t.materialise(side.extent, loc), index(isAlongDepth ? 1 : lanes));
@@ -345,9 +417,14 @@ FailureOr<SmallVector<Value>> SharedDotEmitter::readSlice(Side &side, const Poin
 }
 
 void SharedDotEmitter::writeSlice(Side &side, ArrayRef<Value> values, Value stage) {
-  Value first = times(stage, step);
+  Value first = times(stage, isByElements(side) ? side.padded : step);
   for (auto [piece, value] : llvm::zip_equal(side.pieces, values))
     (void)where(piece.isOwn, [&] {
+      if (byWarps) {
+        Value row = isByElements(side) ? piece.place : piece.behind;
+        store(value, side.memory, {add(first, row), isByElements(side) ? piece.behind : piece.place});
+        return success();
+      }
       Value wide = widenFactor(t.builder, loc, value, element);
       Value row = add(first, piece.behind);
       if (side.readLanes == 1 || side.readAxis != k) {
@@ -386,8 +463,61 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumul
   return sums;
 }
 
+/// Blocks of 16 elements of the tile by 16 steps of the contraction, all that the warp has from `start` on: of the left factor
+/// those of rows come before those of steps, of the right one the other way round.
+SmallVector<Value> SharedDotEmitter::readBlocks(const Side &side, Value stage, Value start, bool isLeft) {
+  constexpr int64_t half = 8;
+  Value low = rest(lane, half), first = rest(over(lane, half), 2), second = over(lane, 2 * half);
+  Value words = times(isLeft ? first : second, half), steps = times(isLeft ? second : first, half);
+  Value from = times(side.number, side.each);
+  SmallVector<Value> read;
+  auto type = VectorType::get(4, t.builder.getI32Type());
+  for (int64_t at = 0; at < side.each; at += 2 * half) {
+    // Of a single column of blocks both halves of the warp name the same one.
+    Value part = at + half == side.each ? index(0) : words;
+    SmallVector<Value> place;
+    if (isByElements(side)) {
+      place = {add(add(add(times(stage, side.padded), from), add(part, low)), index(at)), add(start, steps)};
+    } else {
+      place = {add(add(times(stage, step), start), add(steps, low)), add(add(from, part), index(at))};
+    }
+    read.push_back(WarpReadOp::create(t.builder, loc, type, side.memory, place, /*transposed=*/!isByElements(side)));
+  }
+  return read;
+}
+
+/// The same by warps.
+SharedDotEmitter::Accumulators SharedDotEmitter::multiplyBlocks(Value stage, Accumulators sums) {
+  constexpr int64_t mostUnrolled = 64;
+  const int64_t steps = step / groups;
+  Value first = group ? times(group, steps) : index(0);
+  int64_t unroll = steps / blockDepth;
+  while (unroll > 1 && (steps / blockDepth % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
+    --unroll;
+  const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
+  FailureOr<Accumulators> next = t.emitLoop(
+      0, {steps}, unroll * blockDepth, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+        for (int64_t u = 0; u < unroll; ++u) {
+          Value start = add(add(first, i), index(u * blockDepth));
+          SmallVector<Value> right = readBlocks(across, stage, start, /*isLeft=*/false), left = readBlocks(down, stage, start, true);
+          for (int64_t v = 0; v < vectors(); ++v) {
+            const SmallVector<int64_t> own = {v % 2 * 2, v % 2 * 2 + 1};
+            Value columns = vector::ShuffleOp::create(t.builder, loc, right[v / 2], right[v / 2], own);
+            for (auto [block, rows] : llvm::enumerate(left)) {
+              Value &sum = carried[block * vectors() + v];
+              sum = WarpMultiplyOp::create(t.builder, loc, factor, rows, columns, sum);
+            }
+          }
+        }
+        return carried;
+      });
+  return *next;
+}
+
 /// This group's part of a slice.
 SharedDotEmitter::Accumulators SharedDotEmitter::multiply(Value stage, Accumulators sums) {
+  if (byWarps)
+    return multiplyBlocks(stage, std::move(sums));
   constexpr int64_t mostUnrolled = 256;
   const int64_t steps = step / groups;
   Value first = times(stage, step);
@@ -408,6 +538,39 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiply(Value stage, Accumulat
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
+
+SharedDotEmitter::Accumulators SharedDotEmitter::begin() {
+  Type type = byWarps ? VectorType::get(4, element) : typeOf(across.lanes);
+  Value zero = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(type));
+  return Accumulators(rows() * vectors() / (byWarps ? 2 : 1), zero);
+}
+
+/// A thread's sums of two rows of each block that a warp has, row by row.
+SharedDotEmitter::Accumulators SharedDotEmitter::byRows(Accumulators sums) {
+  if (!byWarps)
+    return sums;
+  Accumulators result;
+  for (int64_t r = 0; r < rows(); ++r)
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value both = sums[r / 2 * vectors() + v];
+      const SmallVector<int64_t> own = {r % 2 * 2, r % 2 * 2 + 1};
+      result.push_back(vector::ShuffleOp::create(t.builder, loc, both, both, own));
+    }
+  return result;
+}
+
+Value SharedDotEmitter::rowPosition(int64_t row) {
+  if (byWarps)
+    return add(add(times(down.number, down.each), over(lane, 4)), index(row * (blockRows / 2)));
+  const int64_t vector = row / down.lanes;
+  return add(add(times(down.number, down.lanes), index(vector * down.apart)), index(row % down.lanes));
+}
+
+Value SharedDotEmitter::columnPosition(int64_t vector) {
+  if (byWarps)
+    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), index(vector * blockColumns));
+  return add(times(across.number, across.lanes), index(vector * across.apart));
+}
 
 /// Groups other than the first one hand over what they have.
 void SharedDotEmitter::shareSums(ArrayRef<Value> sums) {
@@ -433,7 +596,7 @@ SharedDotEmitter::Accumulators SharedDotEmitter::gatherSums(Accumulators sums) {
 LogicalResult SharedDotEmitter::finishRow(Point at, ArrayRef<Value> sums) {
   const bool isEverywhere = across.extent.constant == across.padded, isMasked = !isWhole(across, across.lanes);
   for (int64_t v = 0; v < vectors(); ++v) {
-    Value position = add(times(across.number, across.lanes), index(v * across.apart)), exists;
+    Value position = columnPosition(v), exists;
     if (!isEverywhere && !isMasked)
       exists = isBelow(position, t.materialise(across.extent, loc));
     LogicalResult done = where(exists, [&]() -> LogicalResult {
@@ -473,9 +636,8 @@ LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
     isFirst = isBelow(t.threadInGroup(), index(threadsOfTile()));
   return where(isFirst, [&]() -> LogicalResult {
     sums = gatherSums(sums);
-    for (int64_t r = 0; r < down.each; ++r) {
-      const int64_t vector = r / down.lanes, lane = r % down.lanes;
-      Value position = add(add(times(down.number, down.lanes), index(vector * down.apart)), index(lane)), exists;
+    for (int64_t r = 0; r < rows(); ++r) {
+      Value position = rowPosition(r), exists;
       if (down.extent.constant != down.padded)
         exists = isBelow(position, t.materialise(down.extent, loc));
       Point at = base;
@@ -508,10 +670,9 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
   t.barrier(loc);
   if (failed(bring(index(0), index(0), [] {})))
     return failure();
-  Value zero = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(typeOf(across.lanes)));
   const int64_t slices = llvm::divideCeil(depth, step);
   FailureOr<Accumulators> sums = t.emitLoop(
-      0, {slices - 1}, 1, Accumulators(down.each * vectors(), zero), loc,
+      0, {slices - 1}, 1, begin(), loc,
       [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
         Value next = add(slice, index(1));
         if (failed(bring(times(next, step), rest(next, 2), [&] { carried = multiply(rest(slice, 2), carried); })))
@@ -520,7 +681,7 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
       });
   if (failed(sums))
     return failure();
-  sums = multiply(index((slices - 1) % 2), *sums);
+  sums = byRows(multiply(index((slices - 1) % 2), *sums));
   if (groups > 1) {
     shareSums(*sums);
     t.barrier(loc);
@@ -528,20 +689,24 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
   return finish(at, *sums);
 }
 
-LogicalResult SharedDotEmitter::overBatches(unsigned dim, const Point &at) {
-  if (dim + 2 == rank)
-    return emitTile(at);
-  Axis axis = t.axes.of(dot.getResult(), dim);
-  FailureOr<Extent> extent = t.extentOf(axis, loc);
-  if (failed(extent))
-    return failure();
-  return t.emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
-    Point inner = at;
-    inner.positions[axis] = i;
-    if (failed(overBatches(dim + 1, inner)))
-      return failure();
-    return Accumulators();
-  });
+void SharedDotEmitter::allocateSlices() {
+  OpBuilder::InsertionGuard guard(t.builder);
+  t.builder.setInsertionPointToStart(t.programStart);
+  const int64_t stages = depth > step ? 2 : 1;
+  // Rows begin four banks apart, and on 16 bytes; where warps read eight of them at once, on an odd multiple of that.
+  constexpr int64_t gap = 4, blockGap = 8;
+  for (Side *side : {&down, &across}) {
+    SmallVector<int64_t> shape = {stages * step, static_cast<int64_t>(llvm::alignTo(side->padded, gap)) + gap};
+    if (isByElements(*side))
+      shape = {stages * side->padded, step + blockGap};
+    else if (byWarps)
+      shape[1] = static_cast<int64_t>(llvm::alignTo(side->padded, 2 * blockGap)) + blockGap;
+    const Type type = byWarps ? getElementTypeOrSelf(side->factor.getType()) : element;
+    side->memory = AllocOp::create(t.builder, loc, ViewType::get(shape, type, Space::Shared));
+  }
+  if (groups > 1)
+    parts = AllocOp::create(t.builder, loc, ViewType::get({groups - 1, rows() * vectors(), threadsOfTile() * across.lanes},
+                                                          element, Space::Shared));
 }
 
 FailureOr<bool> SharedDotEmitter::emit() {
@@ -552,24 +717,12 @@ FailureOr<bool> SharedDotEmitter::emit() {
   chooseSides();
   if (epilogue.empty())
     t.allocate(dot.getResult());
-  {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(t.programStart);
-    // Rows begin four banks apart, and on 16 bytes.
-    constexpr int64_t gap = 4;
-    const int64_t stages = depth > step ? 2 : 1;
-    for (Side *side : {&down, &across})
-      side->memory = AllocOp::create(t.builder, loc, ViewType::get({stages * step, static_cast<int64_t>(llvm::alignTo(side->padded, gap)) + gap},
-                                                                   element, Space::Shared));
-    if (groups > 1)
-      parts = AllocOp::create(t.builder, loc, ViewType::get({groups - 1, down.each * vectors(), threadsOfTile() * across.lanes},
-                                                            element, Space::Shared));
-  }
+  allocateSlices();
   placeThreads();
   placePieces(down);
   placePieces(across);
   t.evaluator.sumsByDimension = true;
-  LogicalResult emitted = overBatches(0, Point());
+  LogicalResult emitted = t.overBatches(dot, Point(), [&](const Point &at) { return emitTile(at); });
   t.evaluator.sumsByDimension = false;
   if (failed(emitted))
     return failure();

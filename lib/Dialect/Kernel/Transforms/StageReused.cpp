@@ -235,12 +235,15 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
 
 private:
   LogicalResult keepRows(FuncOp func, int64_t threads) {
+    // Factors of a dot come into shared memory by slices.
+    if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return success();
+    // One constant may stand for several tiles, whose axes are not the same.
+    unshareConstants(func);
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
-    // Factors of a dot come into shared memory by slices.
-    if (!func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
-      func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
+    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
     return success();
   }
 };

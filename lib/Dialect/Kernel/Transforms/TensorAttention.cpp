@@ -197,6 +197,11 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
                 found.readsPlaces |= isOne;
                 found.readsMasks |= isOne && axes.contains(value, found.queries) && axes.contains(value, found.keys);
                 return isOne;
+              },
+              [&](Value value) {
+                bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
+                found.readsPlaces |= isOne;
+                return isOne;
               }};
   if (!scores.check(found.unmasked))
     return none("scores are not computed element by element, of what lies along queries and keys");

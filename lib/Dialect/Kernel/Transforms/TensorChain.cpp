@@ -167,19 +167,24 @@ const char *ChainMatcher::findDots() {
     const bool isLeft = isPlainLoad(dot.getLhs()), isRight = isPlainLoad(dot.getRhs());
     if (isLeft && isRight)
       found.inner.emplace_back().dot = dot;
-    else if (isRight)
-      found.outer.emplace_back().dot = dot;
-    else
+    else if (isLeft || isRight) {
+      TensorChain::Outer &outer = found.outer.emplace_back();
+      outer.dot = dot;
+      outer.isTurned = isLeft;
+    } else
       return "products are not of what is read, or of what is computed with what is read";
   }
   if (found.inner.empty() || found.outer.empty() || found.outer.size() > found.inner.size() ||
       stores.size() != found.outer.size())
     return "there is not a result for each product of what is computed, and an inner product for each of these";
-  SmallVector<Axis> weights = axes.of(found.outer.front().dot.getLhs());
+  TensorChain::Outer &first = found.outer.front();
+  SmallVector<Axis> weights = axes.of(first.isTurned ? first.dot.getRhs() : first.dot.getLhs());
   found.rows = weights[weights.size() - 2];
   found.walked = weights.back();
+  if (first.isTurned)
+    std::swap(found.rows, found.walked);
   found.batches = batchesOf(found.inner.front().dot.getResult());
-  element = elementOf(found.outer.front().dot.getRhs());
+  element = elementOf(first.isTurned ? first.dot.getLhs() : first.dot.getRhs());
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
   return nullptr;
@@ -220,6 +225,16 @@ const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
   for (StoreOp store : stores) {
     if (!behind.check(store.getValue()))
       continue;
+    if (elementOf(store.getValue()).isF32()) {
+      auto strides = store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+      // Who shares a place would write it, too.
+      auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
+      if (!strides || !isOwn(found.rows) || !isOwn(outer.columns) || !llvm::all_of(found.batches, isOwn))
+        return "results in f32 are stored through more than strides";
+      outer.store = store;
+      outer.isWide = true;
+      return nullptr;
+    }
     auto result = store.getMask() ? std::nullopt
                                   : matchOperand(store.getView(), store.getIndices(), store.getValue(), found.rows,
                                                  outer.columns, axes);
@@ -243,18 +258,25 @@ const char *ChainMatcher::matchOuter() {
   int64_t columns = 0;
   for (TensorChain::Outer &outer : found.outer) {
     outer.factor = outer.dot.getLhs();
-    SmallVector<Axis> factor = axes.of(outer.dot.getLhs()), result = axes.of(outer.dot.getResult());
+    Value read = outer.dot.getRhs();
+    if (outer.isTurned)
+      std::swap(outer.factor, read);
+    SmallVector<Axis> factor = axes.of(outer.factor), result = axes.of(outer.dot.getResult());
+    if (outer.isTurned) {
+      std::swap(factor[factor.size() - 2], factor.back());
+      std::swap(result[result.size() - 2], result.back());
+    }
     outer.columns = result.back();
     if (factor.back() != found.walked || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
         result[result.size() - 2] != found.rows || batchesOf(outer.dot.getResult()) != found.batches)
       return "its products do not have the same rows and columns";
-    if (elementOf(outer.dot.getRhs()) != element)
+    if (elementOf(read) != element)
       return "factors are not of one 16-bit type";
     outer.width = axes.extent(outer.columns);
     columns += outer.width;
     if (columns > mostColumns)
       return "results have more than 256 columns together";
-    auto other = operandOf(outer.dot.getRhs(), found.walked, outer.columns);
+    auto other = operandOf(read, found.walked, outer.columns);
     if (!other)
       return "factors do not lie on multiples of 16 bytes, features side by side";
     outer.other = *other;
@@ -308,7 +330,8 @@ const char *ChainMatcher::matchBetween() {
                            if (isOne && !axes.contains(value, found.walked))
                              ofRows.insert(value);
                            return isOne;
-                         }};
+                         },
+                         [&](Value value) { return isPlaceOf(value, found.rows, found.walked, axes); }};
     walk.own.append(found.batches);
     for (TensorChain::Inner &inner : found.inner)
       walk.known.push_back(inner.dot.getResult());

@@ -251,6 +251,14 @@ std::optional<TensorBound> zyx::kernel::matchBound(Value condition, Axis queries
 // What is elementwise
 //===----------------------------------------------------------------------===//
 
+bool zyx::kernel::isPlaceOf(Value tile, Axis queries, Axis keys, const Axes &axes) {
+  auto iota = tile.getDefiningOp<IotaOp>();
+  if (!iota || iota.getBase() || !elementOf(tile).isInteger(32) || cast<RankedTensorType>(tile.getType()).getRank() != 1)
+    return false;
+  const Axis axis = axes.of(tile, iota.getDim());
+  return (axis == queries || axis == keys) && axes.extent(axis) < mostExtent / 4;
+}
+
 bool ElementwiseWalk::check(Value root) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work = {root};
@@ -260,7 +268,8 @@ bool ElementwiseWalk::check(Value root) {
       continue;
     Operation *op = value.getDefiningOp();
     Type element = elementOf(value);
-    if (!op || !isTile(value) || (!element.isF32() && !is16Bit(element) && !element.isInteger(1)))
+    if (!op || !isTile(value) ||
+        (!element.isF32() && !is16Bit(element) && !element.isInteger(1) && !(isPlace && element.isInteger(32))))
       return false;
     for (Axis axis : axes.of(value))
       if (axes.extent(axis) != 1 && !llvm::is_contained(own, axis))
@@ -270,9 +279,15 @@ bool ElementwiseWalk::check(Value root) {
         return false;
       continue;
     }
-    if (isRead(value))
+    if (isRead(value) || (isPlace && isPlace(value)))
       continue;
     if (!isa<BroadcastOp, TransposeOp, ReshapeOp>(op) && !isOnRegisters(op))
+      return false;
+    // Registers hold 16-bit floats as f32: integers would be rounded twice, and bits are others.
+    if (is16Bit(element) && (isa<arith::BitcastOp>(op) || (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+                                                           !elementOf(op->getOperand(0)).isInteger(1))))
+      return false;
+    if (isa<arith::BitcastOp>(op) && elementOf(op->getOperand(0)).getIntOrFloatBitWidth() != 32)
       return false;
     work.append(op->operand_begin(), op->operand_end());
   }

@@ -129,6 +129,24 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
   return true;
 }
 
+LogicalResult TileLowering::overBatches(DotOp dot, const Point &at, llvm::function_ref<LogicalResult(const Point &)> tile,
+                                        unsigned dim) {
+  const auto rank = static_cast<unsigned>(cast<RankedTensorType>(dot.getType()).getRank());
+  if (dim + 2 == rank)
+    return tile(at);
+  Axis axis = axes.of(dot.getResult(), dim);
+  FailureOr<Extent> extent = extentOf(axis, dot.getLoc());
+  if (failed(extent))
+    return failure();
+  return emitLoop(0, *extent, 1, {}, dot.getLoc(), [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+    Point inner = at;
+    inner.positions[axis] = i;
+    if (failed(overBatches(dot, inner, tile, dim + 1)))
+      return failure();
+    return Accumulators();
+  });
+}
+
 /// A dot whose result fits the registers stays there; a larger one goes to memory block by block.
 LogicalResult TileLowering::emitDot(DotOp dot) {
   Location loc = dot.getLoc();
@@ -230,20 +248,5 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
       return failure();
     return emitLoop(whole, {rowTile, {}}, blockRows, {}, loc, pieces(rowTile - whole));
   };
-  std::function<LogicalResult(unsigned, Point)> overBatches = [&](unsigned dim, Point at) -> LogicalResult {
-    if (dim + 2 == rank)
-      return overRows(at);
-    Axis axis = axes.of(dot.getResult(), dim);
-    FailureOr<Extent> extent = extentOf(axis, loc);
-    if (failed(extent))
-      return failure();
-    return emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
-      Point to = at;
-      to.positions[axis] = i;
-      if (failed(overBatches(dim + 1, to)))
-        return failure();
-      return Accumulators();
-    });
-  };
-  return overBatches(0, base);
+  return overBatches(dot, base, overRows);
 }

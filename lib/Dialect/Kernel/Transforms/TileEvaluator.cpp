@@ -147,7 +147,10 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<Value> TileEvaluator::evaluateOwnLoad(LoadOp load, Point &point) {
-  if (!point.step || !point.vectorAxis || !axes.contains(load.getResult(), *point.vectorAxis))
+  // A step is a place along one axis: what has others, too, is another part in each of its rows.
+  const bool hasRows = llvm::any_of(axes.of(load.getResult()),
+                                    [&](Axis axis) { return axis != point.vectorAxis && axes.extent(axis) != 1; });
+  if (!point.step || !point.vectorAxis || hasRows || !axes.contains(load.getResult(), *point.vectorAxis))
     return evaluateLoad(load, point);
   OwnPart &part = ownParts[{load.getResult(), *point.step}];
   if (part.value && part.lanes == point.lanes && part.value.getParentBlock() == builder.getInsertionBlock())
@@ -206,6 +209,13 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
       return loadThroughMap(view.getDefiningOp<ViewOp>(), indices, other, loc);
     if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
       return read;
+    // One by one, what the other dimensions add is the same for all of them.
+    if (sumsByDimension && isGpu && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>()))
+      return loadLanes(point, type.getElementType(), loc, [&](Value lane) {
+        SmallVector<Value> at(indices);
+        at[*vectorDim] = addIndex(at[*vectorDim], lane, loc);
+        return loadElementThroughForm(view.getDefiningOp<ViewOp>(), at, other, loc);
+      });
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
@@ -314,7 +324,7 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
 
 /// An element found through several blocks, or one that may not exist: `other` or zero then.
 Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
-  if (sumsByDimension)
+  if (sumsByDimension || !isGpu)
     if (Value read = loadElementThroughForm(view, indices, other, loc))
       return read;
   auto expression = [&](AffineExpr expr) -> Value { return constantIndex(*BlockAttr::constant(expr), loc); };

@@ -88,8 +88,10 @@ public:
   /// Lanes of a vector are registers.
   const bool isGpu;
   /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by one:
-  /// many of them share their position along one of two axes.
+  /// many of them share their position along one of two axes. A processor always does so, where all elements exist.
   bool sumsByDimension = false;
+  /// Whether elements are found by sums of 32 bits.
+  bool hasNarrowForm(ViewOp view);
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
@@ -122,6 +124,8 @@ private:
   const AccessForm *formOf(ViewOp view, unsigned dim);
   mlir::Value loadThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, unsigned vectorDim,
                               Point &point, mlir::Location loc);
+  mlir::Value sumOfParts(const AccessForm &form, unsigned dim, mlir::Value index,
+                         llvm::function_ref<int64_t(size_t)> factor, mlir::Location loc);
   mlir::Value loadElementThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
                                      mlir::Location loc);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,

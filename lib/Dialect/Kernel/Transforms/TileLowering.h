@@ -22,6 +22,8 @@ struct VectorMachine {
   /// Vectors are registers of a GPU's thread: as many elements as it reads or writes at once, of whatever type they are
   /// computed in.
   bool isGpu = false;
+  /// A warp multiplies 16 x 16 by 16 x 8 elements of 16 bits at once.
+  bool warpDots = false;
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
@@ -41,6 +43,8 @@ public:
 
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::IRMapping &mapping() { return evaluator.mapping; }
+  /// See TileEvaluator::sumsByDimension.
+  void sumByDimension() { evaluator.sumsByDimension = true; }
   /// Whether a tile lies in memory that only the threads of one workgroup share, of a cluster of several.
   bool keepsApart() const { return cluster > 1 && sharesTiles; }
   /// Whether there is something that several threads do not compute together, whatever they were meant to.
@@ -72,6 +76,9 @@ private:
   /// Emits a dot with `blocking` whose tile a workgroup's threads share, out of shared memory; false, with nothing emitted,
   /// where they cannot.
   mlir::FailureOr<bool> emitSharedDot(DotOp dot);
+  /// Loops over the batches of a dot's result, and what `tile` emits for each.
+  mlir::LogicalResult overBatches(DotOp dot, const Point &at, llvm::function_ref<mlir::LogicalResult(const Point &)> tile,
+                                  unsigned dim = 0);
   /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else uses
   /// it: they can be done while its sums are in registers. What their indices need is lowered with them.
   llvm::SmallVector<StoreOp> takeStores(DotOp dot);

@@ -112,9 +112,10 @@ void NestEmitter::chooseVectorAxis() {
       if (auto store = dyn_cast<StoreOp>(access))
         for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
           score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
-    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result.
-    if (t.threads == 1 && !t.machine.isGpu && combined.contains(axis) && extents[axis].constant &&
-        *extents[axis].constant < t.lanesFor(cone, axis))
+    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of a card
+    // loses as much by two that are.
+    if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
+        *extents[axis].constant < (t.machine.isGpu ? 2 : 1) * t.lanesFor(cone, axis))
       score = std::min<int64_t>(score, 0) - 1;
     if (score >= best) {
       best = score;
@@ -838,10 +839,17 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
 }
 
 void NestEmitter::write(Value result, Value value, Point &point) {
-  if (singles.contains(result))
+  if (singles.contains(result)) {
     t.evaluator.scalars[result] = value;
-  else
-    t.evaluator.storeToMemory(result, value, point);
+    return;
+  }
+  OpBuilder::InsertionGuard guard(t.builder);
+  // A thread without columns of its own stands at the last ones, which another one writes.
+  if (point.present) {
+    auto branch = scf::IfOp::create(t.builder, loc, point.present, /*withElseRegion=*/false);
+    t.builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  t.evaluator.storeToMemory(result, value, point);
 }
 
 LogicalResult TileLowering::emitNest(ArrayRef<Operation *> roots) { return NestEmitter(*this, roots).emit(); }

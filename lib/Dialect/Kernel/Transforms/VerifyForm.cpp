@@ -78,7 +78,7 @@ LogicalResult verifyMachine(Operation *op) {
 
 LogicalResult verifyLowered(Operation *op) {
   bool tileOpAllowed = isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
-  bool threadOp = isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp>(op);
+  bool threadOp = isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, WarpReadOp, WarpMultiplyOp>(op);
   bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
   bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) || isMachinePower(op)
                                                                             : isArithOrMath(op);
@@ -96,13 +96,19 @@ LogicalResult verifyLowered(Operation *op) {
   return success();
 }
 
-/// Whether a kernel's programs tell threads apart, or have memory of their own without any tile.
+/// Kernels that are lowered from the start have their math before it is expanded.
+LogicalResult verifyLoweredTile(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? success() : verifyLowered(op);
+}
+
+/// Whether a kernel's programs tell threads apart, or have memory of their own or vectors without any tile.
 bool isLoweredFromTheStart(FuncOp func) {
   bool tellsThreadsApart = false, hasMemory = false, hasTiles = false;
   func.walk([&](Operation *op) {
     auto id = dyn_cast<IdOp>(op);
     tellsThreadsApart |= id && id.getKind() == IdKind::Thread;
-    hasMemory |= isa<AllocOp>(op) && op->getParentOfType<GridOp>();
+    const bool isOwn = isa<AllocOp>(op) || llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
+    hasMemory |= isOwn && op->getParentOfType<GridOp>();
     hasTiles |= llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
   });
   return tellsThreadsApart || (hasMemory && !hasTiles);
@@ -123,7 +129,7 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       // Kernels of rows in an order are in the lowered form from the start.
       auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine
-                    : form == "tiled" && isLoweredFromTheStart(func) ? verifyLowered
+                    : form == "tiled" && isLoweredFromTheStart(func) ? verifyLoweredTile
                                                                  : verifyOfForm;
       return func.walk([&](Operation *op) {
         return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance();

@@ -149,6 +149,12 @@ Value WalkEmitter::boundOf(const TensorBound &bound, const Place &place, Value f
   return arith::CmpIOp::create(b, loc, predicate, columns, limit);
 }
 
+Value WalkEmitter::placesOf(IotaOp iota, const Site &site) {
+  const bool isRow = axes.contains(iota.getResult(), rowAxis);
+  Type type = heldType(iota.getResult(), site.frame, b.getI32Type());
+  return IotaOp::create(b, loc, type, isRow ? site.place.row : site.firstColumn, 0, ArrayAttr());
+}
+
 WalkEmitter::Patch WalkEmitter::patchOf(Value view, ValueRange at, Value tile, const Site &site) {
   AxisStrides strides = *stridesOf(view, at, tile, axes);
   SmallVector<int64_t> shape, places;
@@ -167,6 +173,8 @@ WalkEmitter::Patch WalkEmitter::patchOf(Value view, ValueRange at, Value tile, c
     take(rowAxis, site.place.row, rows % step.getRows() == 0);
   if (axes.contains(tile, walkedAxis))
     take(walkedAxis, site.firstColumn, walked % step.getColumns() == 0);
+  else if (const Axis columns = site.frame.columns; columns != walkedAxis && axes.contains(tile, columns))
+    take(columns, index(0), axes.extent(columns) % site.frame.width == 0);
   auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
   return {MachineEmitter::viewOf(view, map), indices, b.getDenseBoolArrayAttr(inBounds)};
 }

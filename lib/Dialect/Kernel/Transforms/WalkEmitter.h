@@ -67,6 +67,8 @@ protected:
   mlir::Value isFar(mlir::Value vector, double limit);
   /// The condition that a bound says, of a tile of scores.
   mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn, mlir::RankedTensorType type);
+  /// The places that an iota counts, along rows or columns.
+  mlir::Value placesOf(IotaOp iota, const Site &site);
   /// What threads read for their scores themselves, and what they write of their rows.
   mlir::Value read(LoadOp load, const Site &site);
   void write(StoreOp store, mlir::Value held, const Site &site);

@@ -113,9 +113,55 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
                         mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
 }
 
+/// Whether a card counts what a form adds up in 32 bits.
+static bool isNarrow(const AccessForm &form, ViewOp view) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
+  auto reach = [&](int64_t constant, llvm::function_ref<int64_t(size_t)> factor) {
+    int64_t sum = std::abs(constant);
+    for (auto [p, part] : llvm::enumerate(form.parts))
+      sum += std::abs(factor(p)) * part.extent;
+    return sum;
+  };
+  bool narrow = reach(form.offset, [&](size_t p) { return form.parts[p].stride; }) <= most;
+  for (const AccessForm::Bound &bound : form.bounds)
+    narrow &= reach(std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high),
+                    [&](size_t p) { return bound.factors[p]; }) <= most;
+  for (int64_t extent : view.getType().getShape())
+    narrow &= extent <= most;
+  return narrow;
+}
+
+/// What the position along a dimension adds, with these factors of its parts; null where that is nothing.
+Value TileEvaluator::sumOfParts(const AccessForm &form, unsigned dim, Value index, llvm::function_ref<int64_t(size_t)> factor,
+                                Location loc) {
+  ArrayRef<unsigned> parts = form.dims[dim];
+  if (llvm::all_of(parts, [&](unsigned p) { return factor(p) == 0; }))
+    return {};
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(index.getType(), value));
+  };
+  Value rest = index, total;
+  auto add = [&](Value position, int64_t by) {
+    Value step = by == 0 ? Value() : builder.createOrFold<arith::MulIOp>(loc, position, constant(by));
+    total = !step ? total : total ? builder.createOrFold<arith::AddIOp>(loc, total, step) : step;
+  };
+  for (size_t i = parts.size(); i-- > 1;) {
+    Value extent = constant(form.parts[parts[i]].extent);
+    add(builder.createOrFold<arith::RemUIOp>(loc, rest, extent), factor(parts[i]));
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+  }
+  add(rest, factor(parts.front()));
+  return total;
+}
+
+bool TileEvaluator::hasNarrowForm(ViewOp view) {
+  std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+  return form && isNarrow(*form, view) && cast<ViewType>(viewAsRow(builder, view).getType()).getDimSize(0) >= 1;
+}
+
 /// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a dimension
-/// whose position does not change is the same for all elements. Null where the view has no form, or numbers beyond 32 bits
-/// are met on the way.
+/// whose position does not change is the same for all elements. Null where the view has no form, or numbers beyond 32 bits are met on the way, in which a card counts. A processor tests what may not exist
+/// otherwise.
 Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
   auto [known, isNew] = forms.try_emplace(view.getMap());
   if (isNew)
@@ -124,56 +170,27 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   // What is read where nothing exists must exist.
   Value row = viewAsRow(builder, view);
   auto rowType = cast<ViewType>(row.getType());
-  if (!form || rowType.getDimSize(0) < 1)
+  if (!form || rowType.getDimSize(0) < 1 || (!isGpu && !form->bounds.empty()))
     return {};
-  constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
-  auto reach = [&](int64_t constant, llvm::function_ref<int64_t(size_t)> factor) {
-    int64_t sum = std::abs(constant);
-    for (auto [p, part] : llvm::enumerate(form->parts))
-      sum += std::abs(factor(p)) * part.extent;
-    return sum;
-  };
-  bool isNarrow = reach(form->offset, [&](size_t p) { return form->parts[p].stride; }) <= most;
-  for (const AccessForm::Bound &bound : form->bounds)
-    isNarrow &= reach(std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high),
-                      [&](size_t p) { return bound.factors[p]; }) <= most;
-  for (int64_t extent : view.getType().getShape())
-    isNarrow &= extent <= most;
-  if (!isNarrow)
+  if (isGpu && !isNarrow(*form, view))
     return {};
-  Type i32 = builder.getI32Type();
+  Type number = isGpu ? Type(builder.getI32Type()) : Type(builder.getIndexType());
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number, value));
   };
-  SmallVector<Value> positions(form->parts.size());
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    Value rest = builder.createOrFold<arith::IndexCastOp>(loc, i32, index);
-    ArrayRef<unsigned> parts = form->dims[dim];
-    for (size_t i = parts.size(); i-- > 1;) {
-      Value extent = constant(form->parts[parts[i]].extent);
-      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
-      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
-    }
-    if (!parts.empty())
-      positions[parts.front()] = rest;
-  }
+  auto toNumber = [&](Value index) { return isGpu ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index; };
   auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
     Value total;
-    auto add = [&](Value &to, Value step) {
-      to = to ? builder.createOrFold<arith::AddIOp>(loc, to, step) : step;
-    };
-    for (ArrayRef<unsigned> parts : form->dims) {
-      Value own;
-      for (unsigned p : parts)
-        if (int64_t by = factor(p); by != 0)
-          add(own, builder.createOrFold<arith::MulIOp>(loc, positions[p], constant(by)));
-      if (own)
-        add(total, own);
+    auto add = [&](Value step) { total = total ? builder.createOrFold<arith::AddIOp>(loc, total, step) : step; };
+    for (auto [dim, index] : llvm::enumerate(indices)) {
+      if (llvm::all_of(form->dims[dim], [&](unsigned p) { return factor(p) == 0; }))
+        continue;
+      add(sumOfParts(*form, static_cast<unsigned>(dim), toNumber(index), factor, loc));
     }
     if (!total)
       return constant(offset);
     if (offset != 0)
-      add(total, constant(offset));
+      add(constant(offset));
     return total;
   };
   Value exists;
@@ -187,7 +204,8 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
   if (exists)
     place = arith::SelectOp::create(builder, loc, exists, place, constant(0));
-  place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
+  if (isGpu)
+    place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
   Type element = rowType.getElementType();
   Value read = LoadOp::create(builder, loc, element, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   if (!exists)

@@ -2,13 +2,14 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Packing of what is read through several blocks or with padding: the windows of a convolution. Columns
-// are cut into runs that are neighbours in memory, so that what exists of a run is an interval.
+// Packing of what is read through several blocks or with padding: the windows of a convolution. Columns, or
+// rows, are cut into runs that are neighbours in memory, so that what exists of a run is an interval.
 //===----------------------------------------------------------------------===//
 #include "AccessForm.h"
 #include "LaneAccess.h"
 #include "MicroKernel.h"
 #include "Packing.h"
+#include "VectorTranspose.h"
 
 #include "zyx/Dialect/Kernel/Transforms/NearForm.h"
 
@@ -47,17 +48,12 @@ public:
       if (axis == box.columnAxis)
         column = dim;
     }
-    if (!row || !column || form.dims[*column].empty())
+    if (!row || !column)
       return false;
     rowDim = *row;
     columnDim = *column;
-    form.mergeInnermost(columnDim);
-    inner = form.dims[columnDim].back();
-    step = form.parts[inner].stride;
-    run = form.parts[inner].extent;
-    bool isForward = llvm::all_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[inner] >= 0; });
-    // Runs much shorter than a vector leave most of its lanes empty.
-    if (step < 1 || step > mostRunStep || !isForward || 4 * run < lanes || run > std::numeric_limits<int32_t>::max() / 8)
+    isTransposed = !hasRuns(columnDim) || (2 * run < lanes && runsAlong(rowDim) >= lanes);
+    if (isTransposed && (!llvm::isPowerOf2_64(lanes) || !hasRuns(rowDim)))
       return false;
     memory = viewAsRow(b, view);
     other = load.getOther() ? t.evaluator.mapping.lookupOrDefault(load.getOther()) : Value();
@@ -65,8 +61,8 @@ public:
   }
 
   LogicalResult emit() {
-    first = add(indexBase(columnDim), box.column0);
-    last = add(first, t.materialise(box.columns, loc));
+    first = add(indexBase(runDim()), isTransposed ? box.row0 : box.column0);
+    last = add(first, t.materialise(isTransposed ? box.rows : box.columns, loc));
     Value length = constant(run);
     firstRun = b.createOrFold<arith::DivUIOp>(loc, first, length);
     Value runs = b.createOrFold<arith::SubIOp>(
@@ -77,6 +73,8 @@ public:
     auto overRuns = [&](llvm::function_ref<LogicalResult(Value number)> body) {
       return loop(runs, 1, [&](Value i) { return body(add(firstRun, i)); });
     };
+    if (isTransposed)
+      return overRuns([&](Value number) { return emitSquares(number); });
     if (failed(clearSurplus(overRows)))
       return failure();
     // What is outside is computed less often: long runs are inside.
@@ -87,6 +85,37 @@ public:
   }
 
 private:
+  /// What exists of a run, in its own numbers, and the place of its first element.
+  struct Run {
+    Value low, high, place;
+  };
+
+  unsigned runDim() const { return isTransposed ? rowDim : columnDim; }
+
+  /// How many elements along a dimension are neighbours, if they are near enough to each other; else 0.
+  int64_t runsAlong(unsigned dim) {
+    if (form.dims[dim].empty())
+      return 0;
+    form.mergeInnermost(dim);
+    const unsigned part = form.dims[dim].back();
+    const auto [extent, stride] = form.parts[part];
+    bool isForward = llvm::all_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] >= 0; });
+    // Runs much shorter than a vector leave most of its lanes empty.
+    return stride < 1 || stride > mostRunStep || !isForward || 4 * extent < lanes || extent > std::numeric_limits<int32_t>::max() / 8
+               ? 0
+               : extent;
+  }
+
+  /// Takes the runs along a dimension, if there are any.
+  bool hasRuns(unsigned dim) {
+    run = runsAlong(dim);
+    if (run == 0)
+      return false;
+    inner = form.dims[dim].back();
+    step = form.parts[inner].stride;
+    return true;
+  }
+
   /// The load that a tile's elements are made of, with casts, splats and what renames dimensions; null where
   /// there is more to it.
   LoadOp onlyLoad() {
@@ -178,25 +207,19 @@ private:
     return total;
   }
 
-  /// One run of columns in one row.
-  LogicalResult emitRun(Value row, Value number) {
+  /// A run of the box, by its number along its dimension; `across`: the index along the other one.
+  Run locate(Value across, Value number) {
     positions.clear();
-    currentRow = row;
     for (auto [dim, axis] : llvm::enumerate(t.axes.of(load.getResult()))) {
       Point base = box.base;
-      if (dim == columnDim)
+      if (dim == runDim())
         decompose(dim, number, form.dims[dim].size() - 1);
-      else if (dim == rowDim)
-        decompose(dim, add(indexBase(dim), add(box.row0, row)), form.dims[dim].size());
+      else if (dim == rowDim || dim == columnDim)
+        decompose(dim, across, form.dims[dim].size());
       else
         decompose(dim, add(indexBase(dim), t.evaluator.position(base, axis, loc)), form.dims[dim].size());
     }
-    // In the run's own numbers: what is wanted of it, and what exists.
-    start = times(number, run);
-    Value begin = subtract(larger(first, start), start);
-    end = smaller(subtract(last, start), constant(run));
-    low = constant(0);
-    Value high = constant(run), exists;
+    Value low = constant(0), high = constant(run), exists;
     for (const AccessForm::Bound &bound : form.bounds) {
       Value at = sum(bound.offset, [&](unsigned p) { return bound.factors[p]; });
       int64_t by = bound.factors[inner];
@@ -224,31 +247,51 @@ private:
       high = arith::SelectOp::create(b, loc, exists, high, constant(0));
     low = smaller(low, constant(run));
     high = larger(high, low);
-    place = sum(form.offset, [&](unsigned p) { return form.parts[p].stride; });
-    if (form.bounds.empty())
-      return emitVectors(begin, /*isWhole=*/true, {});
-
+    Value place = sum(form.offset, [&](unsigned p) { return form.parts[p].stride; });
     // Where nothing of a run exists its place may be far away.
-    Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, high);
-    place = arith::SelectOp::create(b, loc, none, constant(0), place);
-    Value reaches = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low, begin);
-    Value lasts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, high, end);
+    if (!form.bounds.empty()) {
+      Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, high);
+      place = arith::SelectOp::create(b, loc, none, constant(0), place);
+    }
+    return {low, high, place};
+  }
+
+  /// What is wanted of a run, in its own numbers: from what is returned on up to `end`.
+  Value beginRun(Value number) {
+    start = times(number, run);
+    end = smaller(subtract(last, start), constant(run));
+    return subtract(larger(first, start), start);
+  }
+
+  /// One run of columns in one row.
+  LogicalResult emitRun(Value row, Value number) {
+    currentRow = row;
+    Value begin = beginRun(number);
+    const Run own = locate(add(indexBase(rowDim), add(box.row0, row)), number);
+    if (form.bounds.empty())
+      return emitVectors(own, begin, /*isWhole=*/true);
+    Value reaches = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, own.low, begin);
+    Value lasts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, own.high, end);
     Value isWhole = arith::AndIOp::create(b, loc, reaches, lasts);
     auto branch = scf::IfOp::create(b, loc, isWhole, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    if (failed(emitVectors(begin, /*isWhole=*/true, {})))
+    if (failed(emitVectors(own, begin, /*isWhole=*/true)))
       return failure();
     b.setInsertionPointToStart(branch.elseBlock());
-    return emitVectors(begin, /*isWhole=*/false, high);
+    return emitVectors(own, begin, /*isWhole=*/false);
   }
 
   /// From `begin` to the end of the run: whole vectors, then some lanes of one. Where the run is not whole all
   /// vectors are read under masks.
-  LogicalResult emitVectors(Value begin, bool isWhole, Value high) {
+  LogicalResult emitVectors(const Run &own, Value begin, bool isWhole) {
+    return overVectors(begin, [&](Value at, bool isPartial) { return emitVector(own, at, isPartial, isWhole); });
+  }
+
+  LogicalResult overVectors(Value begin, llvm::function_ref<LogicalResult(Value at, bool isPartial)> body) {
     Value count = subtract(end, begin), width = constant(lanes);
     Value rest = b.createOrFold<arith::RemUIOp>(loc, count, width), whole = subtract(count, rest);
-    if (failed(loop(whole, lanes, [&](Value i) { return emitVector(add(begin, i), false, isWhole, high); })))
+    if (failed(loop(whole, lanes, [&](Value i) { return body(add(begin, i), false); })))
       return failure();
     if (getConstantIntValue(rest) == 0)
       return success();
@@ -256,7 +299,47 @@ private:
     auto once = scf::ForOp::create(b, loc, whole, count, width);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(once.getBody());
-    return emitVector(add(begin, once.getInductionVar()), true, isWhole, high);
+    return body(add(begin, once.getInductionVar()), true);
+  }
+
+  /// One run of rows, in all columns: as many of these as a vector has lanes are read along the run and transposed.
+  LogicalResult emitSquares(Value number) {
+    Value begin = beginRun(number);
+    const bool isWhole = box.columns.constant && *box.columns.constant % lanes == 0;
+    Value count = t.materialise(box.columns, loc);
+    return loop(count, lanes, [&](Value column) -> LogicalResult {
+      SmallVector<Run> runs;
+      for (int64_t j = 0; j < lanes; ++j) {
+        // Behind the last column it is read again: what is made of it is not used.
+        Value at = add(column, constant(j));
+        if (!isWhole && j > 0)
+          at = smaller(at, subtract(count, constant(1)));
+        runs.push_back(locate(add(indexBase(columnDim), add(box.column0, at)), number));
+      }
+      return overVectors(begin, [&](Value at, bool isPartial) { return emitSquare(runs, column, at, isPartial); });
+    });
+  }
+
+  LogicalResult emitSquare(ArrayRef<Run> runs, Value column, Value at, bool isPartial) {
+    SmallVector<Value> square;
+    for (const Run &own : runs) {
+      FailureOr<Value> read = readVector(own, at, isPartial, /*isWhole=*/form.bounds.empty());
+      if (failed(read))
+        return failure();
+      square.push_back(*read);
+    }
+    transposeVectors(b, loc, square);
+    Value row = subtract(add(start, at), first);
+    for (auto [i, vector] : llvm::enumerate(square)) {
+      OpBuilder::InsertionGuard guard(b);
+      // Rows behind the run are another run's, or nobody's, for whom there may be no room.
+      if (isPartial && i > 0) {
+        Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, add(at, constant(i)), end);
+        b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
+      }
+      StoreOp::create(b, loc, vector, box.memory, box.place(add(row, constant(i)), column), Value(), DenseBoolArrayAttr());
+    }
+    return success();
   }
 
   /// Lanes l with 0 <= from + l * by < count.
@@ -273,9 +356,22 @@ private:
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, distance, splat(count));
   }
 
-  LogicalResult emitVector(Value at, bool isPartial, bool isWhole, Value high) {
-    Value stored = isPartial ? lanesInside(constant(0), 0, subtract(end, at)) : Value();
-    Value begin = add(place, times(at, step)), value;
+  LogicalResult emitVector(const Run &own, Value at, bool isPartial, bool isWhole) {
+    FailureOr<Value> read = readVector(own, at, isPartial, isWhole);
+    if (failed(read))
+      return failure();
+    StoreOp::create(b, loc, *read, box.memory, box.place(currentRow, subtract(add(start, at), first)),
+                    lanesWanted(at, isPartial), DenseBoolArrayAttr());
+    return success();
+  }
+
+  Value lanesWanted(Value at, bool isPartial) {
+    return isPartial ? lanesInside(constant(0), 0, subtract(end, at)) : Value();
+  }
+
+  /// A vector of the box along a run, in the type that is packed. Where the run is not whole it is read under a mask.
+  FailureOr<Value> readVector(const Run &own, Value at, bool isPartial, bool isWhole) {
+    Value begin = add(own.place, times(at, step)), value;
     auto type = VectorType::get(lanes, cast<ViewType>(memory.getType()).getElementType());
     for (int64_t piece = 0; piece < step; ++piece) {
       // Up to the last element that is taken, behind which no memory may be.
@@ -285,9 +381,9 @@ private:
       Value mask;
       if (!isWhole) {
         // Between the first and the last element that exist all memory does.
-        Value length = subtract(smaller(high, end), low);
+        Value length = subtract(smaller(own.high, end), own.low);
         length = larger(subtract(times(length, step), constant(step - 1)), constant(0));
-        mask = lanesInside(times(subtract(at, low), step), piece * lanes, length);
+        mask = lanesInside(times(subtract(at, own.low), step), piece * lanes, length);
       } else if (isPartial) {
         Value length = subtract(times(subtract(end, at), step), constant(step - 1));
         mask = lanesInside(constant(0), piece * lanes, length);
@@ -300,16 +396,14 @@ private:
     }
     Point point = box.base;
     point.memo.clear();
-    point.vectorAxis = box.columnAxis;
+    point.vectorAxis = isTransposed ? box.rowAxis : box.columnAxis;
     point.lanes = lanes;
-    point.mask = stored;
+    point.mask = lanesWanted(at, isPartial);
     point.memo[load.getResult()] = value;
     FailureOr<Value> packed = t.evaluator.evaluateVector(box.tile, point);
     if (failed(packed))
       return failure();
-    StoreOp::create(b, loc, widenFactor(b, loc, *packed, box.element), box.memory,
-                    box.place(currentRow, subtract(add(start, at), first)), stored, DenseBoolArrayAttr());
-    return success();
+    return widenFactor(b, loc, *packed, box.element);
   }
 
   /// Every `step`-th element of the vectors up to `piece`, where `before` has those of the ones before it: of
@@ -335,16 +429,18 @@ private:
   LoadOp load;
   AccessForm form;
   unsigned rowDim = 0, columnDim = 0;
-  /// The part along which columns are neighbours, its stride and its extent.
+  /// Runs lie along the rows' dimension, and are transposed as they are packed.
+  bool isTransposed = false;
+  /// The part along which elements of a run are neighbours, its stride and its extent.
   unsigned inner = 0;
   int64_t step = 1, run = 1;
   /// The view's buffer as one row, and what is read where nothing exists.
   Value memory, other;
 
-  /// Of the box: its first column and the one behind it, and the run in which it begins.
+  /// Along the runs: the first index of the box and the one behind it, and the run in which it begins.
   Value first, last, firstRun;
-  /// Of a run: its first column, where it ends, what exists of it, and the place of its first element.
-  Value start, end, low, place;
+  /// Of a run: its first index, and where it ends.
+  Value start, end;
   llvm::MapVector<unsigned, Value> positions;
   Value currentRow;
 };

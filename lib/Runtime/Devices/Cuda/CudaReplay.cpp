@@ -109,6 +109,8 @@ struct BoundMap {
 constexpr size_t fewestOfGraph = 2;
 /// A graph takes about a microsecond for each node when it is made. Loops that have more are walked.
 constexpr size_t mostNodes = 4096;
+/// Longer copies take a third longer as nodes than what the driver does by itself.
+constexpr uint64_t largestCopy = uint64_t(32) << 20;
 /// How often a graph is made anew because buffers were bound for which it cannot be changed.
 constexpr int mostGraphs = 4;
 
@@ -479,6 +481,9 @@ private:
 
   /// Changes all nodes of a step to what it does now; false where no node does that.
   Result<bool> updateGraph(CudaGraph &graph, Step &step) {
+    // A copy to where it comes from has no node, other copies have one.
+    if (step.kind == Step::Copy && step.size != 0 && isInPlace(step) != step.nodes.empty())
+      return false;
     size_t count = 0;
     auto update = [&](const auto &command) { return graph.update(step.nodes[count++], command); };
     while (count < step.nodes.size()) {
@@ -510,9 +515,11 @@ private:
       kernel.parameters = parameters.data() + step.parameter;
       ZYX_RETURN_IF_ERROR(put(kernel));
     } else if (step.kind == Step::Copy) {
+      if (isInPlace(step))
+        return true;
       const CopyNode copy = copyNode(values[step.slot + 1], values[step.slot], step.size);
       const bool isApart = copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
-      if (!isApart)
+      if (!isApart || step.size > largestCopy)
         return false;
       ZYX_RETURN_IF_ERROR(put(copy));
     } else {
@@ -535,6 +542,9 @@ private:
     }
     return true;
   }
+
+  /// Whether a copy changes nothing: what is given up for its own update is there already.
+  bool isInPlace(const Step &step) const { return values[step.slot + 1] == values[step.slot]; }
 
   static CopyNode copyNode(Address to, Address from, uint64_t size) {
     CopyNode copy;

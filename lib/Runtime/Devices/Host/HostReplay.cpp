@@ -289,7 +289,9 @@ private:
     if (step.size == 0)
       return;
     if (step.kind == Step::Copy) {
-      std::memmove(slots[step.slot + 1], slots[step.slot], step.size);
+      // What is given up for its own update is there already.
+      if (slots[step.slot + 1] != slots[step.slot])
+        std::memmove(slots[step.slot + 1], slots[step.slot], step.size);
       return;
     }
     // Doubles what is filled until all is.

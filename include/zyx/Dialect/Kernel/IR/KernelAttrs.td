@@ -194,6 +194,10 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
     that is said, or if its rows do not fill the unit's registers where they lie; where the machine has neither,
     or the dot's factors are of other types, the word changes nothing.
 
+    Of a kernel whose threads share a program, `rows` and `columns` are those of a thread, and `depth` is that of a slice in
+    shared memory. With `narrow` they are those of a warp, which multiplies blocks of 16 x 16 by 16 x 8 elements: one of
+    both a multiple of 16, and the other one of 8. Where warps do not, a program is one thread.
+
     `#kernel.blocking<8 x 48, rows 96, depth 256, pack rhs>`
     `#kernel.blocking<4 x 6 along depth, rows 4, depth 1024>`
   }];

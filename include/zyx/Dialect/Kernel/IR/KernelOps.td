@@ -155,6 +155,36 @@ def Kernel_MatrixMultiplyOp : Kernel_Op<"matrix_multiply", [AttrSizedOperandSegm
   let hasVerifier = 1;
 }
 
+def Kernel_WarpReadOp : Kernel_Op<"warp_read", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Four blocks of 8 x 8 elements of 16 bits out of shared memory, by the threads of a warp together";
+  let description = [{
+    Thread t of a warp names row t % 8 of block t / 8: eight neighbours, on a multiple of 16 bytes. Of each block it gets
+    elements 2 * (t % 4) and the next one of row t / 4, or with `transposed` those of column t / 4: a word of each, the first
+    element in its low bits. All threads of the warp are here.
+
+    `%words = kernel.warp_read %slice[%row, %k] : !kernel.view<64x40xbf16, shared> -> vector<4xi32>`
+  }];
+  let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, UnitAttr:$transposed);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$view `[` $indices `]` (`transposed` $transposed^)? attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_WarpMultiplyOp : Kernel_Op<"warp_multiply", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "A product of 16 x 16 by 16 x 8 elements of 16 bits, by the threads of a warp together";
+  let description = [{
+    Thread t has, as `warp_read` gives them, words of four blocks of the left factor (rows 0 to 7 and 8 to 15 of the first eight
+    steps of the contraction, and of the other eight), words of two blocks of the right one, whose rows are its columns, and
+    f32 sums: 2 * (t % 4) and the next one of row t / 4, and of the row eight below it. All threads of the warp are here.
+
+    `%sum = kernel.warp_multiply bf16 %a, %b, %acc : vector<4xi32>, vector<2xi32>, vector<4xf32>`
+  }];
+  let arguments = (ins TypeAttr:$element, AnyType:$lhs, AnyType:$rhs, AnyType:$acc);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$element $lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
 def Kernel_SubviewOp : Kernel_Op<"subview", [Pure]> {
   let summary = "A box inside an allocation";
   let description = [{

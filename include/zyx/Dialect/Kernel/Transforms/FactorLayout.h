@@ -17,19 +17,24 @@ struct FactorLayout {
   MapAttr source, target;
   /// Elements of the copy.
   int64_t elements = 0;
+
+  bool isCopy() const { return source != nullptr; }
 };
 
 /// Layouts of both factors of a dot; one that is not there stays as it is.
 struct DotLayout {
   std::optional<FactorLayout> lhs, rhs;
+
+  bool copies() const { return (lhs && lhs->isCopy()) || (rhs && rhs->isCopy()); }
 };
 
-/// A factor as the copy engine likes it: rows along the contraction, which is its dimension `depth`, and begin at
-/// multiples of 8 elements.
-std::optional<FactorLayout> denseLayout(MapAttr map, unsigned depth);
+/// A factor as the copy engine likes it: rows along its dimension `inner`, which is the contraction, say, begin at multiples
+/// of 8 elements.
+std::optional<FactorLayout> denseLayout(MapAttr map, unsigned inner);
 
-/// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy: `own` is
-/// the window's map, and `other` that of the other factor, of which a copy is read in the same order.
+/// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy, or where they
+/// lie so: `own` is the window's map, and `other` that of the other factor, which is read in the same order, as it is or out of
+/// a copy.
 llvm::SmallVector<std::pair<FactorLayout, FactorLayout>> channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other,
                                                                         unsigned otherDepth);
 

@@ -49,8 +49,9 @@ struct NearForm {
 inline constexpr int64_t mostRunStep = 4;
 
 /// Cycles for each element of a factor that is read through such a map and packed, in vectors along the load's dimension
-/// `columns` (WindowPacking.cpp): few where columns are runs in memory, and more where elements are looked up one by one.
-double packingCycles(MapAttr map, unsigned columns, int64_t lanes);
+/// `columns` (WindowPacking.cpp): few where columns, or the rows of the packed factor, are runs in memory, and more where
+/// elements are looked up one by one.
+double packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes);
 
 } // namespace zyx::kernel
 

@@ -28,6 +28,10 @@ struct TensorChain {
     double weight = 1;
     TensorOperand other, result;
     StoreOp store;
+    /// The computed factor is the right one: the product is that of the others, transposed.
+    bool isTurned = false;
+    /// Threads write it in f32, as a gradient has it that is added up over heads; others leave by the copy engine.
+    bool isWide = false;
     Axis columns = 0;
     int64_t width = 0;
   };
@@ -48,7 +52,7 @@ struct TensorChain {
 
   /// Factors along the walked axis, each once: what is multiplied twice has to be fetched once.
   llvm::SmallVector<const TensorOperand *> others() const;
-  mlir::Type element() { return getElementTypeOrSelf(outer.front().store.getValue().getType()); }
+  mlir::Type element() { return getElementTypeOrSelf(inner.front().dot.getLhs().getType()); }
 };
 
 /// Whether a kernel may be one: it has dots of which one reads what another one has computed, and no reduction.

@@ -43,6 +43,9 @@ struct TensorBound {
 std::optional<TensorOperand> matchOperand(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, Axis rows,
                                           Axis features, const Axes &axes);
 
+/// Whether a tile counts the places of queries or keys in i32.
+bool isPlaceOf(mlir::Value tile, Axis queries, Axis keys, const Axes &axes);
+
 /// Whether a tile is loaded as a whole, without a mask.
 bool isPlainLoad(mlir::Value tile);
 
@@ -62,6 +65,8 @@ struct ElementwiseWalk {
   llvm::SmallVector<mlir::Value> known;
   /// Conditions that bounds say, and what may be read.
   std::function<bool(mlir::Value)> isBound, isRead;
+  /// Numbers of rows and columns in i32, of which scores may be computed; without it there are none, and no integers.
+  std::function<bool(mlir::Value)> isPlace = {};
   bool check(mlir::Value root);
 };
 

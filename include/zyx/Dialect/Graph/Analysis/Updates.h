@@ -1,0 +1,17 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_DIALECT_GRAPH_ANALYSIS_UPDATES_H
+#define ZYX_DIALECT_GRAPH_ANALYSIS_UPDATES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace zyx::graph::ir {
+
+/// On a scatter: no two of its indices that name a row are the same, so that updates have no order.
+inline constexpr llvm::StringLiteral apartAttrName = "zyx.apart";
+
+} // namespace zyx::graph::ir
+
+#endif // ZYX_DIALECT_GRAPH_ANALYSIS_UPDATES_H

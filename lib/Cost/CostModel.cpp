@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "CostModel.h"
+
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Threading.h"
+
+using namespace mlir;
+using namespace zyx::cost;
+using namespace zyx::graph::ir;
+using zyx::schedule::Estimate;
+
+FailureOr<zyx::target::TargetInfo> zyx::cost::recordOf(func::FuncOp entry, StringRef target) {
+  zyx::Result<zyx::target::TargetInfo> record = zyx::target::lookUpTarget(target);
+  if (!record)
+    return entry.emitError() << record.status().message();
+  return *record;
+}
+
+CostModel::CostModel(const zyx::target::TargetInfo &target) : target(target) {
+  if (target.isGpu()) {
+    machine.threads = target.cores * target.threadsPerCore;
+    machine.sharedBytes = target.sharedBytes;
+    machine.warpSize = target.warpSize;
+  }
+}
+
+SmallVector<const void *> zyx::cost::keyOf(GroupOp group) {
+  SmallVector<const void *> key;
+  llvm::DenseMap<Value, size_t> numbers;
+  auto number = [&](Value value) { numbers.try_emplace(value, numbers.size()); };
+  for (Value argument : group.getBlock().getArguments()) {
+    number(argument);
+    key.push_back(argument.getType().getAsOpaquePointer());
+  }
+  for (Operation &op : group.getBlock()) {
+    key.push_back(op.getName().getAsOpaquePointer());
+    key.push_back(op.getPropertiesAsAttribute().getAsOpaquePointer());
+    for (Value operand : op.getOperands())
+      key.push_back(reinterpret_cast<const void *>(numbers.lookup(operand)));
+    for (Value result : op.getResults()) {
+      key.push_back(result.getType().getAsOpaquePointer());
+      number(result);
+    }
+  }
+  return key;
+}
+
+std::optional<Estimate> CostModel::weigh(GroupOp group) {
+  auto [place, isNew] = known.try_emplace(keyOf(group));
+  if (isNew)
+    place->second = lower(group);
+  return place->second;
+}
+
+std::optional<Estimate> CostModel::lower(GroupOp group) {
+  // No results are stored that are larger than any memory.
+  for (Type type : group.getResultTypes())
+    if (!zyx::byteSize(*toPlainType(type)).isOk())
+      return std::nullopt;
+  // Why it is no kernel nobody asks; what other threads say of other functions goes on.
+  ScopedDiagnosticHandler quiet(group.getContext(), [thread = llvm::get_threadid()](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Error && llvm::get_threadid() == thread);
+  });
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(group.getLoc()));
+  OpBuilder builder = OpBuilder::atBlockEnd(scratch->getBody());
+  FailureOr<zyx::ConvertedGroup> made = zyx::convertGroup(group, "trial", builder, machine);
+  if (failed(made))
+    return std::nullopt;
+  made->kernel->setAttr(zyx::schedule::trialAttr, builder.getUnitAttr());
+  return zyx::schedule::estimateKernel(made->kernel, target);
+}

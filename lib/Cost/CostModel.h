@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_COST_COSTMODEL_H
+#define ZYX_LIB_COST_COSTMODEL_H
+
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
+#include "zyx/Schedule/Estimate.h"
+
+#include <map>
+
+namespace zyx::cost {
+
+/// What a group computes, and on what: ops, attributes and types by their place in the context, operands by number.
+llvm::SmallVector<const void *> keyOf(graph::ir::GroupOp group);
+
+/// The record of the target that a pass names; without one says so on the entry, and fails.
+mlir::FailureOr<target::TargetInfo> recordOf(mlir::func::FuncOp entry, llvm::StringRef target);
+
+/// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
+class CostModel {
+public:
+  explicit CostModel(const target::TargetInfo &target);
+
+  /// None where the group is no kernel.
+  std::optional<schedule::Estimate> weigh(graph::ir::GroupOp group);
+  bool isOfCard() const { return target.isGpu(); }
+
+private:
+  std::optional<schedule::Estimate> lower(graph::ir::GroupOp group);
+
+  const target::TargetInfo &target;
+  Workgroups machine;
+  std::map<llvm::SmallVector<const void *>, std::optional<schedule::Estimate>> known;
+};
+
+} // namespace zyx::cost
+
+#endif // ZYX_LIB_COST_COSTMODEL_H

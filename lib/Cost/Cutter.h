@@ -1,0 +1,53 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_COST_CUTTER_H
+#define ZYX_LIB_COST_CUTTER_H
+
+#include "CostModel.h"
+#include "CutGroup.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zyx::cost {
+
+/// Whether all that a group reads keeps its value from run to run, so that it runs once.
+class RunsOnceAnalysis {
+public:
+  explicit RunsOnceAnalysis(mlir::func::FuncOp entry) : entry(entry) {}
+  bool holds(graph::ir::GroupOp group);
+
+private:
+  bool isFixed(mlir::Value value);
+  mlir::func::FuncOp entry;
+};
+
+/// Makes several kernels of a group where they take less than one.
+class Cutter {
+public:
+  Cutter(mlir::func::FuncOp entry, CostModel &costs) : entry(entry), runsOnce(entry), costs(costs) {}
+  void run(graph::ir::GroupOp group);
+  /// What the group takes, whole or in the parts that run() makes of it at first; none where it is no kernel.
+  std::optional<double> weigh(graph::ir::GroupOp group);
+
+private:
+  bool mayCut(graph::ir::GroupOp group);
+  size_t findBest(graph::ir::GroupOp group, const schedule::Estimate &whole);
+  std::optional<double> weigh(const GroupCut &cut);
+  void tryOut(graph::ir::GroupOp group, llvm::ArrayRef<mlir::Value> stored);
+  void trimBest(graph::ir::GroupOp group);
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> findCuts(graph::ir::GroupOp group) const;
+
+  mlir::func::FuncOp entry;
+  RunsOnceAnalysis runsOnce;
+  CostModel &costs;
+  /// Of the group at hand.
+  llvm::SmallVector<mlir::Value> best;
+  double least = 0;
+  std::map<llvm::SmallVector<const void *>, std::optional<double>> known;
+};
+
+} // namespace zyx::cost
+
+#endif // ZYX_LIB_COST_CUTTER_H

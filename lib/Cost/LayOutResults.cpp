@@ -1,0 +1,361 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// In which order a result of one group lies in memory that other groups alone read.
+//===----------------------------------------------------------------------===//
+#include "Cutter.h"
+
+#include "zyx/Base/Debug.h"
+#include "zyx/Base/Random.h"
+#include "zyx/Cost/Passes.h"
+#include "zyx/Dialect/Graph/Analysis/FactorReads.h"
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace zyx::cost {
+#define GEN_PASS_DEF_LAYOUTRESULTSPASS
+#include "zyx/Cost/Passes.h.inc"
+} // namespace zyx::cost
+
+using namespace mlir;
+using namespace zyx;
+using namespace zyx::cost;
+using namespace zyx::graph::ir;
+using target::TargetInfo;
+
+namespace {
+
+/// Estimates are rough: an order that is hardly better is not taken.
+constexpr double clearlyLess = 0.97;
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+int64_t bytesOf(Value value) {
+  return typeOf(value).getNumElements() * llvm::divideCeil(typeOf(value).getElementTypeBitWidth(), 8);
+}
+
+/// Moves a dimension of a result behind the others, in memory.
+class Move {
+public:
+  Move(OpResult result, ArrayRef<int64_t> order) : result(result), order(order) {}
+  void apply();
+  void revert();
+
+private:
+  OpResult result;
+  SmallVector<int64_t> order;
+  Type before;
+  SmallVector<PermuteOp> made;
+};
+
+/// Which dimension of the results of one block comes last.
+class Layouter {
+public:
+  Layouter(Block &block, Cutter &cutter) : block(block), cutter(cutter) {}
+  void run();
+  /// In any order, for tests.
+  void draw(uint64_t seed);
+
+private:
+  using Wish = std::pair<OpResult, int64_t>;
+  /// Values that lie alike, with one of their dimensions last or not.
+  struct Set {
+    int64_t bytes = 0, dim = 0;
+    SmallVector<OpResult> values;
+    std::vector<Move> moves;
+    bool isMoved = false;
+  };
+  void findResults();
+  void findWishes();
+  std::vector<Set> findSets();
+  std::optional<double> weigh(const llvm::SetVector<Operation *> &groups);
+  llvm::SetVector<Operation *> groupsOf(ArrayRef<OpResult> values);
+  bool tryOut(MutableArrayRef<Set> sets);
+
+  Block &block;
+  Cutter &cutter;
+  /// Results that other groups of the block alone read.
+  llvm::SetVector<OpResult> results;
+  llvm::MapVector<Wish, int64_t> wishes;
+};
+
+struct LayOutResults : zyx::cost::impl::LayOutResultsPassBase<LayOutResults> {
+  using LayOutResultsPassBase::LayOutResultsPassBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Another order
+//===----------------------------------------------------------------------===//
+
+void Move::apply() {
+  auto group = cast<GroupOp>(result.getOwner());
+  Operation *yield = group.getBlock().getTerminator();
+  OpBuilder builder(yield);
+  before = result.getType();
+  auto stored = PermuteOp::create(builder, yield->getLoc(), yield->getOperand(result.getResultNumber()), order);
+  yield->setOperand(result.getResultNumber(), stored);
+  result.setType(stored.getType());
+  made.push_back(stored);
+  SmallVector<int64_t> back(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    back[from] = static_cast<int64_t>(to);
+  for (OpOperand &use : result.getUses()) {
+    Block &reader = cast<GroupOp>(use.getOwner()).getBlock();
+    BlockArgument argument = reader.getArgument(use.getOperandNumber());
+    argument.setType(stored.getType());
+    builder.setInsertionPointToStart(&reader);
+    auto shown = PermuteOp::create(builder, argument.getLoc(), argument, back);
+    argument.replaceAllUsesExcept(shown, shown);
+    made.push_back(shown);
+  }
+}
+
+void Move::revert() {
+  for (PermuteOp permute : made) {
+    permute.getResult().replaceAllUsesWith(permute.getX());
+    if (auto argument = dyn_cast<BlockArgument>(permute.getX()); argument && permute != made.front())
+      argument.setType(before);
+    permute.erase();
+  }
+  result.setType(before);
+  made.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Which order
+//===----------------------------------------------------------------------===//
+
+/// Kernels whose operands have the order that they are made for: what is walked one by one, attentions and the like.
+static bool isOfItsOwn(GroupOp group) {
+  if (llvm::any_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
+    return true;
+  Result<IterationSpace> space = IterationSpace::compute(group);
+  return !space.isOk() || space->getAttention() || space->getChain() || space->getCrossed();
+}
+
+void Layouter::findResults() {
+  llvm::DenseMap<Operation *, bool> own;
+  auto isPlain = [&](Operation *op) {
+    auto group = dyn_cast<GroupOp>(op);
+    if (!group || group->getBlock() != &block)
+      return false;
+    auto [place, isNew] = own.try_emplace(op, false);
+    if (isNew)
+      place->second = isOfItsOwn(group);
+    return !place->second;
+  };
+  for (auto group : block.getOps<GroupOp>())
+    for (OpResult result : group->getResults()) {
+      const auto numDims = llvm::count_if(typeOf(result).getShape(), [](int64_t extent) { return extent != 1; });
+      if (numDims > 2 && !result.use_empty() && typeOf(result).getNumElements() != 0 && isPlain(group) &&
+          llvm::all_of(result.getUsers(), isPlain))
+        results.insert(result);
+    }
+}
+
+void Layouter::findWishes() {
+  for (auto group : block.getOps<GroupOp>())
+    for (auto reduce : group.getBlock().getOps<ReduceOp>())
+      for (const FactorRead &read : findFactorReads(reduce)) {
+        auto argument = dyn_cast<BlockArgument>(read.source);
+        auto source = argument ? dyn_cast<OpResult>(group.getInputs()[argument.getArgNumber()]) : OpResult();
+        if (!source || !results.contains(source))
+          continue;
+        if (std::optional<int64_t> last = findLastDim(read))
+          wishes[{source, *last}] += bytesOf(source);
+      }
+}
+
+static std::string toMicro(std::optional<double> seconds) {
+  return seconds ? llvm::formatv("{0:f1} us", *seconds * 1e6).str() : "no kernel";
+}
+
+/// "tensor<64xf32> of tensor<8x64xf32>": the first result and the first input.
+static std::string describe(GroupOp group) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << group.getResultTypes().front();
+  if (!group.getInputs().empty())
+    stream << " of " << group.getInputs().front().getType();
+  return text;
+}
+
+std::optional<double> Layouter::weigh(const llvm::SetVector<Operation *> &groups) {
+  double sum = 0;
+  for (Operation *group : groups) {
+    const std::optional<double> own = cutter.weigh(cast<GroupOp>(group));
+    if (!own)
+      return std::nullopt;
+    ZYX_DEBUG(Search, "  " + toMicro(*own) + " for " + describe(cast<GroupOp>(group)));
+    sum += *own;
+  }
+  return sum;
+}
+
+llvm::SetVector<Operation *> Layouter::groupsOf(ArrayRef<OpResult> values) {
+  llvm::SetVector<Operation *> groups;
+  for (OpResult value : values) {
+    groups.insert(value.getOwner());
+    groups.insert(value.user_begin(), value.user_end());
+  }
+  return groups;
+}
+
+static SmallVector<int64_t> withLast(int64_t rank, int64_t dim) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  order.erase(order.begin() + dim);
+  order.push_back(dim);
+  return order;
+}
+
+/// Gives the values of these sets another order, or their own one again, where the groups that write and read them take less
+/// then.
+bool Layouter::tryOut(MutableArrayRef<Set> sets) {
+  SmallVector<OpResult> values;
+  for (const Set &set : sets)
+    llvm::append_range(values, set.values);
+  const llvm::SetVector<Operation *> groups = groupsOf(values);
+  const std::optional<double> before = weigh(groups);
+  auto turn = [&] {
+    for (Set &set : sets) {
+      for (Move &move : set.moves) {
+        if (set.isMoved)
+          move.revert();
+        else
+          move.apply();
+      }
+      set.isMoved = !set.isMoved;
+    }
+  };
+  turn();
+  const std::optional<double> after = weigh(groups);
+  ZYX_DEBUG(Search, std::to_string(values.size()) + " results of " + std::to_string(groups.size()) + " groups " +
+                        (sets.front().isMoved ? "in another order: " : "in their own order: ") + toMicro(after) +
+                        " instead of " + toMicro(before));
+  if (after && (!before || *after < clearlyLess * *before))
+    return true;
+  turn();
+  return false;
+}
+
+/// What is asked to have which dimension last, with all that lies beside it: values of one shape that meet in a group, but
+/// for positions, as those before and behind a pool.
+std::vector<Layouter::Set> Layouter::findSets() {
+  using Entry = std::pair<void *, int64_t>;
+  auto entryOf = [](OpResult value, int64_t dim) { return Entry(value.getAsOpaquePointer(), dim); };
+  llvm::EquivalenceClasses<Entry> alike;
+  llvm::SetVector<int64_t> dims;
+  for (auto &[wish, bytes] : wishes)
+    dims.insert(wish.second);
+  for (int64_t dim : dims)
+    for (auto group : block.getOps<GroupOp>()) {
+      SmallVector<OpResult> own;
+      auto add = [&](Value value) {
+        auto result = dyn_cast<OpResult>(value);
+        if (result && results.contains(result) && dim + 1 < typeOf(result).getRank())
+          own.push_back(result);
+      };
+      llvm::for_each(group.getInputs(), add);
+      llvm::for_each(group.getResults(), add);
+      for (size_t i = 0; i < own.size(); ++i)
+        for (size_t j = 0; j < i; ++j) {
+          ArrayRef<int64_t> a = typeOf(own[i]).getShape(), b = typeOf(own[j]).getShape();
+          if (a.size() == b.size() && a[0] == b[0] && a[dim] == b[dim])
+            alike.unionSets(entryOf(own[i], dim), entryOf(own[j], dim));
+        }
+    }
+  llvm::MapVector<Entry, Set> found;
+  for (auto &[wish, bytes] : wishes) {
+    Set &set = found[alike.getOrInsertLeaderValue(entryOf(wish.first, wish.second))];
+    set.bytes += bytes;
+    set.dim = wish.second;
+  }
+  // Of two dimensions of a value the one that more want.
+  llvm::SmallVector<std::pair<Entry, Set *>> order;
+  for (auto &[leader, set] : found)
+    order.push_back({leader, &set});
+  llvm::stable_sort(order, [](const auto &a, const auto &b) { return a.second->bytes > b.second->bytes; });
+  std::vector<Set> sets;
+  llvm::DenseSet<OpResult> taken;
+  for (auto &[leader, set] : order) {
+    for (OpResult result : results)
+      if (set->dim + 1 < typeOf(result).getRank() &&
+          alike.getOrInsertLeaderValue(entryOf(result, set->dim)) == leader && taken.insert(result).second) {
+        set->values.push_back(result);
+        set->moves.emplace_back(result, withLast(typeOf(result).getRank(), set->dim));
+      }
+    if (!set->values.empty())
+      sets.push_back(std::move(*set));
+  }
+  return sets;
+}
+
+void Layouter::run() {
+  findResults();
+  findWishes();
+  std::vector<Set> sets = findSets();
+  if (sets.empty())
+    return;
+  // What one set wins hangs on how those beside it lie: all together first, and then each by itself.
+  constexpr int mostRounds = 4;
+  bool changes = sets.size() > 1 ? (tryOut(sets), true) : true;
+  for (int round = 0; round < mostRounds && std::exchange(changes, false); ++round)
+    for (Set &set : sets)
+      changes |= tryOut(MutableArrayRef<Set>(set));
+  SmallVector<OpResult> moved;
+  for (const Set &set : sets)
+    for (OpResult value : set.values)
+      if (set.isMoved)
+        moved.push_back(value);
+  for (OpResult value : moved)
+    remark::passed(value.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-search"))
+        << "a result is stored with another dimension last, as who multiplies it reads it";
+  // What every program would compute again, and what stands beside a sum, are others now.
+  for (Operation *group : groupsOf(moved))
+    cutter.run(cast<GroupOp>(group));
+}
+
+void Layouter::draw(uint64_t seed) {
+  findResults();
+  for (OpResult value : results) {
+    seed = mixBits(seed + splitMixStep);
+    if (seed % 3 == 0)
+      continue;
+    Move move(value, withLast(typeOf(value).getRank(), static_cast<int64_t>(seed / 3 % (typeOf(value).getRank() - 1))));
+    move.apply();
+    if (!weigh(groupsOf(value)))
+      move.revert();
+  }
+}
+
+void LayOutResults::runOnOperation() {
+  func::FuncOp entry = getOperation();
+  if (entry.isExternal())
+    return;
+  FailureOr<TargetInfo> record = recordOf(entry, target);
+  if (failed(record))
+    return signalPassFailure();
+  CostModel costs(*record);
+  Cutter cutter(entry, costs);
+  llvm::SetVector<Block *> blocks;
+  entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
+  for (Block *block : blocks) {
+    Layouter layouter(*block, cutter);
+    if (seed != 0)
+      layouter.draw(seed);
+    else
+      layouter.run();
+  }
+}

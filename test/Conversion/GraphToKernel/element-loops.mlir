@@ -1,0 +1,37 @@
+// RUN: zyx-opt %s --zyx-compile='target=sm_90a stop-after=kernel' | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-compile='target=x86-64-v3 stop-after=kernel' | FileCheck %s --check-prefix=HOST
+
+// On a card a thread has an element for all trips: it asks for the rows of many trips, and carries in a register. What no
+// trip writes is what the loop begins with.
+// CARD-LABEL: kernel.func @sums_0
+// CARD: kernel.grid (%{{.*}}) in [300] step [1]
+// CARD: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)
+// CARD-COUNT-20: kernel.load %{{.*}} -> f32
+// CARD: arith.addf
+// CARD: kernel.store
+// CARD: scf.yield
+// CARD: scf.for
+// CARD: kernel.load
+// CARD: kernel.store
+
+// On a processor a program has a strip, which it carries in memory of its own.
+// HOST-LABEL: kernel.func @sums_0
+// HOST: kernel.grid (%{{.*}}) in [300] step [64]
+// HOST: kernel.alloc : <64xf32, private>
+// HOST: scf.for
+// HOST: scf.for
+// HOST: kernel.load %{{.*}} -> vector<8xf32>
+// HOST: arith.addf %{{.*}} : vector<8xf32>
+// HOST: scf.if
+// HOST: kernel.load %{{.*}} mask %{{.*}} -> vector<8xf32>
+func.func @sums(%x: tensor<20x3x100xf32>, %all: tensor<24x3x100xf32>) -> tensor<24x3x100xf32> {
+  %zero = graph.constant dense<0.0> : tensor<3x100xf32>
+  %l:2 = graph.loop(%i to 20) carry(%h = %zero : tensor<3x100xf32>, %a = %all : tensor<24x3x100xf32>)
+      with(%xs = %x : tensor<20x3x100xf32>) {
+    %0 = graph.gather %xs[%i] dim = 0 : (tensor<20x3x100xf32>, tensor<i64>) -> tensor<3x100xf32>
+    %1 = graph.binary add %h, %0 : tensor<3x100xf32>
+    %2 = graph.scatter set %a[%i], %1 dim = 0 : (tensor<24x3x100xf32>, tensor<i64>, tensor<3x100xf32>) -> tensor<24x3x100xf32>
+    graph.yield %1, %2 : tensor<3x100xf32>, tensor<24x3x100xf32>
+  }
+  return %l#1 : tensor<24x3x100xf32>
+}

@@ -1,0 +1,70 @@
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
+// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 gpu warp-dots' -canonicalize -cse \
+// RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
+// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 gpu' | FileCheck %s --check-prefix=NONE
+
+!h = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!a = !kernel.view<100x70xbf16, global>
+!b = !kernel.view<70x52xbf16, global>
+!c = !kernel.view<100x52xf32, global>
+
+// Each of four warps has 16 x 8 of a tile of 32 x 16, and two groups of them a half of each slice. Both factors are read along
+// the contraction: a slice has a row for each element of the tile, and rows are an odd multiple of 16 bytes apart.
+// CHECK-LABEL: kernel.func @edges
+// CHECK-DAG:     %[[A:.*]] = kernel.alloc : <64x40xbf16, shared>
+// CHECK-DAG:     %[[B:.*]] = kernel.alloc : <32x40xbf16, shared>
+// CHECK-DAG:     %[[PARTS:.*]] = kernel.alloc : <1x2x256xf32, shared>
+// CHECK:         scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args(%{{.*}}) -> (vector<4xf32>) {
+// CHECK:           kernel.load {{.*}} -> vector<2xbf16>
+// CHECK:           arith.negf
+// CHECK:           %[[R:.*]] = kernel.warp_read %[[B]][{{.*}}] : <32x40xbf16, shared> -> vector<4xi32>
+// CHECK:           %[[L:.*]] = kernel.warp_read %[[A]][{{.*}}] : <64x40xbf16, shared> -> vector<4xi32>
+// CHECK:           %[[W:.*]] = vector.shuffle %[[R]], %[[R]] [0, 1]
+// CHECK:           kernel.warp_multiply bf16 %[[L]], %[[W]], %{{.*}} : vector<4xi32>, vector<2xi32>, vector<4xf32>
+// CHECK:           kernel.store %{{.*}}, %[[B]]
+// CHECK:           kernel.store %{{.*}}, %[[A]]
+// CHECK:           kernel.barrier workgroup
+// CHECK:         kernel.warp_multiply
+// CHECK-COUNT-2: kernel.store %{{.*}}, %[[PARTS]]
+// CHECK:         kernel.barrier workgroup
+// CHECK:         kernel.store {{.*}} : vector<2xf32>, <100x52xf32, global>
+// NONE-LABEL:  kernel.func @edges
+// NONE-NOT:    threads
+// NONE-NOT:    warp_multiply
+kernel.func @edges(%x: !h, %w: !h, %y: !f) attributes {threads = 256 : i64, schedule = #kernel.schedule<[
+    #kernel.grid_step<"m", 32>, #kernel.grid_step<"n", 16>, #kernel.block_step<<16 x 8, rows 16, depth 32, pack lhs rhs, narrow>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[100, 70] strides [70, 1]>]> : !h -> !a
+  %b = kernel.view %w map <[<[70, 52] strides [1, 70]>]> : !h -> !b
+  %c = kernel.view %y map <[<[100, 52] strides [52, 1]>]> : !f -> !c
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !a -> tensor<100x70xbf16>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !b -> tensor<70x52xbf16>
+  %nt = arith.negf %bt : tensor<70x52xbf16>
+  %z = arith.constant dense<0.0> : tensor<100x52xf32>
+  %d = kernel.dot %at, %nt, %z : tensor<100x70xbf16>, tensor<70x52xbf16> -> tensor<100x52xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<100x52xf32>, !c
+  kernel.return
+}
+
+// Six rows are columns of the unit's blocks: results are written along the rows of its own. The left factor, whose rows of six lie
+// side by side, has a row for each step, of which only six elements are brought.
+// CHECK-LABEL: kernel.func @few
+// CHECK-DAG:     kernel.alloc : <64x24xbf16, shared>
+// CHECK-DAG:     kernel.alloc : <64x40xbf16, shared>
+// CHECK:         kernel.warp_read %{{.*}}[{{.*}}] transposed : <64x24xbf16, shared> -> vector<4xi32>
+// CHECK:         kernel.warp_read %{{.*}}[{{.*}}] : <64x40xbf16, shared> -> vector<4xi32>
+kernel.func @few(%x: !h, %w: !h, %y: !f) attributes {threads = 64 : i64, schedule = #kernel.schedule<[
+    #kernel.grid_step<"n", 32>, #kernel.block_step<<8 x 16, rows 8, depth 32, pack lhs rhs, narrow>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[6, 70] strides [1, 6]>]> : !h -> !kernel.view<6x70xbf16, global>
+  %b = kernel.view %w map <[<[70, 52] strides [1, 70]>]> : !h -> !b
+  %c = kernel.view %y map <[<[6, 52] strides [52, 1]>]> : !f -> !kernel.view<6x52xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<6x70xbf16, global> -> tensor<6x70xbf16>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !b -> tensor<70x52xbf16>
+  %z = arith.constant dense<0.0> : tensor<6x52xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<6x70xbf16>, tensor<70x52xbf16> -> tensor<6x52xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<6x52xf32>, !kernel.view<6x52xf32, global>
+  kernel.return
+}

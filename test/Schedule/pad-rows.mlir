@@ -1,0 +1,112 @@
+// RUN: zyx-opt %s -zyx-schedule-pad-rows | FileCheck %s
+
+!b = !kernel.buffer<bf16, global>
+
+// Rows of 197 elements of 2 bytes are 200 apart, long ones of 1025 are 1088. What is copied, what lies side by side in one
+// row for some reader, and what is a whole number of pieces anyway stays as it is.
+// CHECK-LABEL: plan.func @main
+// CHECK: plan.alloc : !plan.buffer<bf16[2x256x200]>
+// CHECK: plan.alloc : !plan.buffer<bf16[64x1088]>
+// CHECK: plan.alloc : !plan.buffer<bf16[512x197]>
+// CHECK: plan.alloc : !plan.buffer<bf16[512x197]>
+// CHECK: plan.alloc : !plan.buffer<bf16[512x200]>
+plan.func @main(%x: !plan.buffer<bf16[512x197]> {plan.input = "x"}, %z: !plan.buffer<bf16[64x1025]> {plan.input = "z"},
+                %y: !plan.buffer<bf16[512x197]> {plan.output = "y"}, %o: !plan.buffer<bf16[512x197]> {plan.output = "o"},
+                %p: !plan.buffer<bf16[512x197]> {plan.output = "p"}, %q: !plan.buffer<bf16[64x1025]> {plan.output = "q"}) {
+  %0 = plan.alloc : !plan.buffer<bf16[2x256x197]>
+  %1 = plan.launch @make ins(%x : !plan.buffer<bf16[512x197]>) outs(%0 : !plan.buffer<bf16[2x256x197]>)
+  %2 = plan.launch @read ins(%0 : !plan.buffer<bf16[2x256x197]>) outs(%y : !plan.buffer<bf16[512x197]>)
+  %3 = plan.alloc : !plan.buffer<bf16[64x1025]>
+  %4 = plan.launch @long ins(%z : !plan.buffer<bf16[64x1025]>) outs(%3 : !plan.buffer<bf16[64x1025]>)
+  %5 = plan.launch @last ins(%3 : !plan.buffer<bf16[64x1025]>) outs(%q : !plan.buffer<bf16[64x1025]>)
+  %6 = plan.alloc : !plan.buffer<bf16[512x197]>
+  %7 = plan.launch @first ins(%x : !plan.buffer<bf16[512x197]>) outs(%6 : !plan.buffer<bf16[512x197]>)
+  %8 = plan.copy %6 to %o : !plan.buffer<bf16[512x197]> to !plan.buffer<bf16[512x197]>
+  %9 = plan.alloc : !plan.buffer<bf16[512x197]>
+  %10 = plan.launch @second ins(%x : !plan.buffer<bf16[512x197]>) outs(%9 : !plan.buffer<bf16[512x197]>)
+  %11 = plan.launch @flat ins(%9 : !plan.buffer<bf16[512x197]>) outs(%p : !plan.buffer<bf16[512x197]>)
+  %12 = plan.alloc : !plan.buffer<bf16[512x200]>
+  %13 = plan.launch @even ins(%x : !plan.buffer<bf16[512x197]>) outs(%12 : !plan.buffer<bf16[512x200]>)
+  plan.return
+}
+
+// Two rows of the view are two of the memory's, columns stay.
+// CHECK-LABEL: kernel.func @make
+// CHECK: kernel.view %arg0 map <[<[512, 197] strides [197, 1]>]>
+// CHECK: kernel.view %arg1 map <[<[512, 197] strides [200, 1]>]>
+kernel.func @make(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <512x197xbf16, global> -> tensor<512x197xbf16>
+  %3 = kernel.view %out map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
+  kernel.return
+}
+
+// A window of columns, transposed, from the second row on, with a column in front that does not exist.
+// CHECK-LABEL: kernel.func @read
+// CHECK: kernel.view %arg0 map <[<[100, 256] strides [1, 200] offset 204 valid [1 : 100, 0 : 255]>]>
+kernel.func @read(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[100, 256] strides [1, 197] offset 201 valid [1 : 100, 0 : 255]>]> : <bf16, global> -> <100x256xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["j", "i"] in_bounds [true, true] : <100x256xbf16, global> -> tensor<100x256xbf16>
+  %3 = kernel.view %out map <[<[100, 256] strides [1, 100]>]> : <bf16, global> -> <100x256xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<100x256xbf16>, <100x256xbf16, global>
+  kernel.return
+}
+
+kernel.func @long(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[64, 1025] strides [1025, 1]>]> : <bf16, global> -> <64x1025xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <64x1025xbf16, global> -> tensor<64x1025xbf16>
+  %3 = kernel.view %out map <[<[64, 1025] strides [1025, 1]>]> : <bf16, global> -> <64x1025xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<64x1025xbf16>, <64x1025xbf16, global>
+  kernel.return
+}
+
+kernel.func @last(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[64, 1025] strides [1025, 1]>]> : <bf16, global> -> <64x1025xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <64x1025xbf16, global> -> tensor<64x1025xbf16>
+  %3 = kernel.view %out map <[<[64, 1025] strides [1025, 1]>]> : <bf16, global> -> <64x1025xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<64x1025xbf16>, <64x1025xbf16, global>
+  kernel.return
+}
+
+kernel.func @first(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <512x197xbf16, global> -> tensor<512x197xbf16>
+  %3 = kernel.view %out map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
+  kernel.return
+}
+
+kernel.func @second(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <512x197xbf16, global> -> tensor<512x197xbf16>
+  %3 = kernel.view %out map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @flat
+// CHECK: kernel.view %arg0 map <[<[100864] strides [1]>]>
+kernel.func @flat(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[100864] strides [1]>]> : <bf16, global> -> <100864xbf16, global>
+  %2 = kernel.load %1[%0] axes ["i"] in_bounds [true] : <100864xbf16, global> -> tensor<100864xbf16>
+  %3 = kernel.view %out map <[<[100864] strides [1]>]> : <bf16, global> -> <100864xbf16, global>
+  kernel.store %2, %3[%0] in_bounds [true] : tensor<100864xbf16>, <100864xbf16, global>
+  kernel.return
+}
+
+kernel.func @even(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <512x197xbf16, global> -> tensor<512x197xbf16>
+  %3 = kernel.view %out map <[<[512, 197] strides [200, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
+  kernel.return
+}
